@@ -15,7 +15,7 @@ export default defineConfig({
       output: {
         // The DAC sends the scout with a policy of its own (crates/api/src/other_pages.rs), so it needs a fixed name.
         entryFileNames: ({ name }) => (name === 'scout' ? 'scout.js' : 'assets/[name]-[hash].js'),
-        // What every visit loads is one file: many small ones share no compression.
+        // Code that every visit loads is one file: many small ones share no compression.
         codeSplitting: {
           groups: [{ name: 'page', tags: ['$initial'], test: (id) => !id.includes('/src/scout/') }],
         },

@@ -19,7 +19,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 COLUMNS = 120
 WORDS = 20
-# What reports print, and what the compiler prints, is not ours to wrap.
+# Output of reports and of the compiler is not wrapped.
 MEASURED = ["fanout", "tls-measured", "archive-measured", "probes-measured", "overhead"]
 UNWRAPPED = {f"docs/evidence/{report}.md" for report in MEASURED}
 # Owned by others: only links are checked.

@@ -62,7 +62,7 @@ def main(oasis: str, *options: str) -> None:
             notebook = nbformat.read(NOTEBOOK, as_version=4)
             NotebookClient(notebook, timeout=300, kernel_name="python3").execute()
             if "--write" in options:
-                # Who executed it when is of no interest.
+                # Removes metadata about the execution.
                 for cell in notebook.cells:
                     cell.metadata.pop("execution", None)
                 notebook.metadata = nbformat.from_dict({"language_info": {"name": "python"}})

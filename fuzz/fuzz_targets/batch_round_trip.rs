@@ -10,14 +10,14 @@ use oasis_wire::{
 };
 use std::iter;
 
-/// More samples than this tell nothing new.
-const MOST: usize = 300;
+/// Upper bound of samples; more add no coverage.
+const MAX_SAMPLES: usize = 300;
 
 fuzz_target!(|input: &[u8]| {
     let Some((probe_type, rest)) = chosen(input) else { return };
     let mut from = Reader::new(rest, 0);
     let mut samples = Vec::new();
-    while samples.len() < MOST {
+    while samples.len() < MAX_SAMPLES {
         let Ok(time) = from.array().map(u64::from_le_bytes) else { break };
         let Some(values) = next_row(probe_type, &mut from) else { break };
         samples.push((time, row_of(probe_type, &values)));

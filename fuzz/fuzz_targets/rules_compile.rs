@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use oasis_rules::{Report, Surroundings, compile, complete, format, hover, outline, program::Body};
+use oasis_rules::{EditorCatalog, Report, compile, complete, format, hover, outline, program::Body};
 use std::path::Path;
 
 fn bodies(report: &Report) -> Vec<&Body> {
@@ -18,7 +18,7 @@ fuzz_target!(|text: &str| {
         assert!(!wrong.render(&report.sources, true).is_empty());
         drop(wrong.to_json(&report.sources));
     }
-    let around = Surroundings { types: oasis_fuzz::types().to_vec(), instances: Vec::new() };
+    let around = EditorCatalog { types: oasis_fuzz::types().to_vec(), instances: Vec::new() };
     for offset in [text.len() / 2, text.len()] {
         assert!(complete(text, offset, &around).from <= offset);
         hover(text, offset, &around);

@@ -1,4 +1,4 @@
-//! What the targets share: the probe types of `vectors/shapes.pdl`. The first byte of a batch chooses one of them.
+//! Shared input of the targets: the probe types of `vectors/shapes.pdl`. The first byte of a batch chooses one of them.
 
 pub mod targets;
 

@@ -99,7 +99,7 @@ fn places(line: &str) -> Option<Vec<String>> {
 
 impl Drop for Child {
     fn drop(&mut self) {
-        // It may have ended by itself.
+        // The process may have ended by itself.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }

@@ -68,11 +68,11 @@ enum Verb {
     Idle(Idle),
     /// The doors side by side: WebSocket, server-sent events, streaming, long poll, poll.
     Doors(Doors),
-    /// What a relay costs and adds: deliveries by processor time, and the age of samples, beside a DAC.
+    /// Cost and added age of a relay beside a DAC: deliveries by processor time, and the age of samples.
     Relay(Relay),
     /// Effect of stopped readers on others.
     Slow(Slow),
-    /// What TLS costs, beside other servers with it: deliveries, handshakes, memory, and the age of samples with and without sign-in.
+    /// Cost of TLS, beside other servers with it: deliveries, handshakes, memory, and the age of samples with and without sign-in.
     Tls(Tls),
     /// Faults and what becomes of samples; --write records a line of JSON for each scenario.
     Faults(Faults),
@@ -103,7 +103,7 @@ enum Verb {
     Flush {
         /// Situation of the flushes.
         case: Flush,
-        /// How many.
+        /// Number of flushes.
         count: u64,
     },
     /// Idle subscribers.
@@ -114,7 +114,7 @@ enum Verb {
     PushServe {
         /// Which one.
         server: PushServer,
-        /// Where.
+        /// Address to listen on.
         #[arg(long)]
         listen: SocketAddr,
         /// Its threads.
@@ -124,7 +124,7 @@ enum Verb {
     /// Clients of a push server.
     #[command(hide = true)]
     PushLoad {
-        /// What they do, as JSON.
+        /// Orders for the process, as JSON.
         orders: frizelle::Orders,
     },
     /// A node with a processor probe and a memory probe, which begin on command.
@@ -139,13 +139,13 @@ enum Verb {
     /// Clients of a relay.
     #[command(hide = true)]
     HoldLoad {
-        /// What they do, as JSON.
+        /// Orders for the process, as JSON.
         orders: million::Orders,
     },
     /// Clients of a server that answers pings.
     #[command(hide = true)]
     PingLoad {
-        /// What they do, as JSON.
+        /// Orders for the process, as JSON.
         orders: mueller::Orders,
     },
 }
@@ -214,7 +214,7 @@ pub fn run(cli: Cli) -> anyhow::Result<()> {
     let title = match cli.verb {
         Verb::Probes(_) => report::PROBES,
         Verb::Archive(_) => report::ARCHIVE,
-        Verb::Overhead(_) => report::OVERHEAD,
+        Verb::Overhead(_) => report::MESSAGE_OVERHEAD,
         Verb::Tls(_) => report::TLS,
         _ => report::FANOUT,
     };

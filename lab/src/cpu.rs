@@ -8,7 +8,7 @@ use rustix::{
 };
 use std::{fs, time::Duration};
 
-/// Where servers run.
+/// Core on which servers run.
 pub const SERVERS: usize = 0;
 /// The core of the load generator and of nodes.
 pub const CLIENTS: usize = 1;
@@ -89,7 +89,7 @@ pub fn proportional(pid: u32) -> anyhow::Result<u64> {
     Ok(kib.context("no Pss in /proc/PID/smaps_rollup")? * 1024)
 }
 
-/// Of the memory in use, what is no file's (`RssAnon`), bytes: the process shares it with no other.
+/// Memory in use that is no file's (`RssAnon`), bytes: the process shares it with no other.
 pub fn private(pid: u32) -> anyhow::Result<u64> {
     status(pid, "RssAnon:")
 }

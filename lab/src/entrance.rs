@@ -1,4 +1,4 @@
-//! How one gets in at a server: with TLS, and with a header that says who one is.
+//! Access to a server: with TLS, and with a header that authenticates the client.
 
 use rustls::{ClientConfig, ClientConnection, StreamOwned, pki_types::ServerName};
 use std::{
@@ -7,7 +7,7 @@ use std::{
     sync::Arc,
 };
 
-/// How one gets in at a server. By default without TLS, as somebody on this host.
+/// Access to a server. By default without TLS and without a sign-in, as a client on this host.
 #[derive(Debug, Clone, Default)]
 pub struct Entrance {
     /// The settings of TLS, if the server speaks it.
@@ -25,7 +25,7 @@ impl Entrance {
     /// Connects.
     ///
     /// # Errors
-    /// Those of the socket; TLS fails with the first write.
+    /// Returns the errors of the socket; TLS fails with the first write.
     pub fn connect(&self, address: &str) -> io::Result<Box<dyn Connection>> {
         let socket = TcpStream::connect(address)?;
         let Some(config) = &self.tls else { return Ok(Box::new(socket)) };

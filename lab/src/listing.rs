@@ -1,4 +1,4 @@
-//! What commands print: `oasis lab list | head` is not an error.
+//! Output of commands: `oasis lab list | head` is not an error.
 
 use std::io::{self, ErrorKind, Write};
 

@@ -1,7 +1,7 @@
 //! A real node with one probe, in a process of its own.
 
 use crate::{
-    order::{Order, obey, ready},
+    order::{Order, ready, run_orders},
     servers::{INSTANCE, NODE, sample},
 };
 use anyhow::Context;
@@ -42,7 +42,7 @@ fn periodic(channel: &str, hertz: f64) -> anyhow::Result<()> {
     let node = builder.start(TcpConnector::new(channel))?;
     ready(&[])?;
     // A periodic probe publishes without orders.
-    obey(|_| Ok(()))?;
+    run_orders(|_| Ok(()))?;
     node.shutdown();
     Ok(())
 }
@@ -53,7 +53,7 @@ fn pushed(channel: &str) -> anyhow::Result<()> {
     let node = builder.start(TcpConnector::new(channel))?;
     ready(&[])?;
     let mut number = 0;
-    obey(|order| {
+    run_orders(|order| {
         match order {
             Order::Round { burst } => (0..burst).for_each(|_| flush(&mut probe, &mut number)),
             Order::Run { hertz, length } => run_at(hertz, length, || flush(&mut probe, &mut number)),

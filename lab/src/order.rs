@@ -61,7 +61,7 @@ pub fn ready(places: &[String]) -> io::Result<()> {
 }
 
 /// Carries out orders until there are no more.
-pub fn obey(mut each: impl FnMut(Order) -> anyhow::Result<()>) -> anyhow::Result<()> {
+pub fn run_orders(mut each: impl FnMut(Order) -> anyhow::Result<()>) -> anyhow::Result<()> {
     for line in io::stdin().lock().lines() {
         each(line?.parse()?)?;
     }

@@ -4,7 +4,7 @@ use crate::cpu;
 use anyhow::Context;
 use std::{env, fs, path::Path};
 
-/// What a report is about, and the target of the Makefile that makes it.
+/// Subject of a report, and the target of the Makefile that makes it.
 pub type Title = (&'static str, &'static str);
 
 /// Servers and subscribers.
@@ -16,7 +16,7 @@ pub const PROBES: Title = ("Probes", "bench-probes");
 pub const ARCHIVE: Title = ("Archive", "bench-archive");
 
 /// Bytes on the wire.
-pub const OVERHEAD: Title = ("Overhead of a message", "overhead");
+pub const MESSAGE_OVERHEAD: Title = ("Overhead of a message", "overhead");
 
 /// Encryption.
 pub const TLS: Title = ("TLS", "bench-tls");

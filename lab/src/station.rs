@@ -20,10 +20,10 @@ use std::{
 };
 use tempfile::TempDir;
 
-/// Where the server of Node.js is.
+/// Path of the server of Node.js.
 const NODE_SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/node/server.js");
-/// How long a DAC may take to know its node.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// Timeout of a DAC to register its node.
+const REGISTRATION_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A server in a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -148,7 +148,7 @@ impl Contender {
         self.make.is_ours()
     }
 
-    /// What its subscribers speak.
+    /// Returns the protocol of its subscribers.
     pub fn dialect(self) -> Dialect {
         self.dialect
     }
@@ -225,11 +225,11 @@ pub struct RunningServer {
     pub server: Child,
     /// The publishing process, if it is another one.
     node: Option<Child>,
-    /// The DAC behind a relay, and the folder of the relay: both end with this.
+    /// The DAC that a relay relays, and the folder of the relay: both end with this.
     _upstream: Option<(Child, TempDir)>,
-    /// Where to subscribe.
+    /// Address for subscriptions.
     pub address: SocketAddr,
-    /// How to get in there.
+    /// Access to it.
     entrance: Entrance,
 }
 
@@ -275,7 +275,7 @@ impl Station {
         let way = Way { server: served.address, source: None::<IpAddr>, tls: served.entrance.tls.as_ref() };
         let crowd = Crowd::enter(way, dialect, &served.entrance.header, subscribers)?;
         let mut station = Self { served, crowd };
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + REGISTRATION_TIMEOUT;
         while !station.crowd.all_served() {
             if Instant::now() > deadline {
                 bail!("some subscribers receive no messages");
@@ -291,7 +291,7 @@ impl Station {
 
 /// Waits until the DAC's list of instances has the node's.
 fn wait_until_known(address: &str, entrance: &Entrance) -> anyhow::Result<()> {
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + REGISTRATION_TIMEOUT;
     while Instant::now() < deadline {
         if dac_http::ledger_through(entrance, address, INSTANCE)?.is_some() {
             return Ok(());

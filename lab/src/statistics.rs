@@ -37,19 +37,19 @@ pub fn slope(points: &[(f64, f64)]) -> Option<f64> {
     (spread > 0.0).then(|| together / spread)
 }
 
-/// What is known of some measurements.
+/// Statistics of some measurements.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Sample {
     /// Their mean.
     pub mean: f64,
     /// Their standard deviation, with one degree of freedom less than measurements.
     pub deviation: f64,
-    /// How many there are.
+    /// Number of measurements.
     pub count: usize,
 }
 
 impl Sample {
-    /// Of some measurements.
+    /// Returns the statistics of some measurements.
     pub fn of(values: &[f64]) -> Self {
         let count = values.len();
         let mean = values.iter().sum::<f64>() / count.max(1) as f64;
@@ -76,7 +76,7 @@ impl Sample {
     }
 }
 
-/// What Welch's test says.
+/// Result of Welch's test.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Welch {
     /// The first mean minus the second.
@@ -85,7 +85,7 @@ pub struct Welch {
     pub t: f64,
     /// Its degrees of freedom.
     pub freedom: f64,
-    /// Of a difference as large as this, or larger, if the means are the same (two-sided).
+    /// Probability of a difference as large as this, or larger, if the means are the same (two-sided).
     pub probability: f64,
 }
 

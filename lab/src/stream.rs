@@ -56,7 +56,7 @@ impl Stream {
     /// Reads from the socket once, in one call to the system, and gives the content to `take` in pieces. Returns the bytes read from the socket.
     ///
     /// # Errors
-    /// Those of the socket and of `take`; a record that cannot be decrypted.
+    /// Returns the errors of the socket and of `take`, and an error for a record that cannot be decrypted.
     pub fn read(
         &mut self,
         buffer: &mut [u8],
@@ -124,7 +124,7 @@ impl Encrypted {
                 reader.consume(length);
             }
         }
-        // What the handshake answers.
+        // The answer of the handshake.
         self.send()
     }
 

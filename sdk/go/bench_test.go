@@ -89,7 +89,7 @@ func BenchmarkLog(b *testing.B) {
 	measure(b, handler.pushed.ring, func(i int) { logger.Info("pressure is high", "bar", 8.1, "pump", i) })
 }
 
-// What the node itself pays for a sample.
+// BenchmarkEncode measures the cost of a sample in the node itself.
 func BenchmarkEncode(b *testing.B) {
 	of, err := TypeOf[loop]()
 	if err != nil {

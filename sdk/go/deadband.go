@@ -42,7 +42,7 @@ func (d *deadbands) set(metric string, deadband *float64) error {
 		}
 		kind := d.of.Metrics[i].Type.Kind
 		if kind == Boolean || kind > Real64 {
-			// Of such a metric only infinity means something: its changes do not count.
+			// Such a metric knows only infinity: its changes do not count.
 			if limit != 0 && !math.IsInf(limit, 1) {
 				return fmt.Errorf("metric %q is no number and has no deadband", metric)
 			}

@@ -321,7 +321,7 @@ func FuzzDecodeBatch(f *testing.F) {
 		if err != nil {
 			return
 		}
-		// What is read is written and read again without a change.
+		// A value that was read is written and read again without a change.
 		e := newEncoder(of)
 		for i := range batch.Times {
 			values, err := batch.Sample(i)

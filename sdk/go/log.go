@@ -217,7 +217,7 @@ func source(pc uintptr) (target, file string, line uint32) {
 	return target, frame.File, uint32(max(frame.Line, 0))
 }
 
-// text writes a text of at most so many bytes, and cuts its end.
+// text writes a text of at most `most` bytes, and cuts its end.
 func (w *logWriter) text(text string, most int) {
 	text = strings.ToValidUTF8(text, "\uFFFD")
 	if len(text) <= most {
@@ -233,7 +233,7 @@ func (w *logWriter) text(text string, most int) {
 	w.row = append(append(w.row, text[:kept]...), cutMark...)
 }
 
-// path writes a path of at most so many bytes, and cuts its beginning: the end identifies a file.
+// path writes a path of at most `most` bytes, and cuts its beginning: the end identifies a file.
 func (w *logWriter) path(text string, most int) {
 	text = strings.ToValidUTF8(text, "\uFFFD")
 	if len(text) <= most {

@@ -451,7 +451,7 @@ func OnChange[T any](node *Node, instance string, with ...Option) *Probe[T] {
 	return &Probe[T]{node.pushed(instance, "on-change", reflect.TypeOf((*T)(nil)).Elem(), with)}
 }
 
-// Periodic adds a probe that the node calls so many times a second, 0.01 to 1,000, until a command changes the rate. Each
+// Periodic adds a probe that the node calls `hertz` times a second, 0.01 to 1,000, until a command changes the rate. Each
 // has a goroutine of its own. If the function fails or panics, there is no sample: the node logs that once, and calls
 // again at the probe's rate.
 func Periodic[T any](node *Node, instance string, hertz float64, sample func() (T, error), with ...Option) {

@@ -38,7 +38,7 @@ func (o *outbox) with(change func()) {
 
 func (o *outbox) push(batch *queuedBatch, before missing) {
 	o.with(func() {
-		// Reported with the batch, so that counters never lag behind what was sent.
+		// Reported with the batch, so that counters never lag the samples that were sent.
 		o.reached[batch.instance].taken = max(o.reached[batch.instance].taken, batch.last())
 		o.reached[batch.instance].missing = missing{}
 		o.spool.push(batch, before)

@@ -14,7 +14,7 @@ import (
 // Its memory is one row of words. A record is a header, the time, the number of samples lost before it, and the row. A
 // producer reserves the words of its record by moving tail, fills them, and publishes them by storing the header, which
 // was 0 before. The consumer clears the words that it has read, then moves head. A record is never split: one that begins
-// before the end of the ring may go on in the spill behind it.
+// before the end of the ring may extend into the spill after it.
 type ring struct {
 	// tail and head are positions in words since the beginning. Each has a cache line of its own.
 	tail atomic.Uint64
@@ -155,7 +155,7 @@ func (r *ring) room(words uint64) (uint64, bool) {
 	return at, ok
 }
 
-// evict drops the oldest sample. It fails if somebody else reads at this moment, or the oldest one is not complete.
+// evict drops the oldest sample. It fails if another goroutine reads at this moment, or the oldest one is not complete.
 func (r *ring) evict() bool {
 	if !r.consuming.TryLock() {
 		return false

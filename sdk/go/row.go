@@ -52,7 +52,7 @@ func (r *reader) align(width int) {
 	}
 }
 
-// fixed reads a little-endian number of so many bytes, widened by zeros; in CDR aligned, and in its order.
+// fixed reads a little-endian number of `width` bytes, widened by zeros; in CDR aligned, and in its order.
 func (r *reader) fixed(width int) uint64 {
 	if r.aligned {
 		r.align(width)

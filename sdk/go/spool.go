@@ -39,7 +39,7 @@ type place struct {
 	dropped  drops
 }
 
-// advance moves past a batch. It returns how many samples were dropped in between.
+// advance moves past a batch. It returns how many samples were dropped before it.
 func (p *place) advance(batch *queuedBatch) uint64 {
 	hole := uint64(0)
 	if batch.firstSequence-1 > p.sequence {

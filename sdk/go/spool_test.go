@@ -71,7 +71,7 @@ func TestANewDACReceivesAgainWhatIsNotSafe(t *testing.T) {
 	if numbers := firsts(found); len(numbers) != 2 || numbers[0] != 11 || found.batches[0][4] != 3 {
 		t.Errorf("another DAC receives %v", numbers)
 	}
-	// It had the samples already, from its archive.
+	// The DAC had the samples already, from its archive.
 	s.markSafe(3, 30)
 	if !s.isFinished() || len(s.queue) != 0 {
 		t.Errorf("%+v", s)

@@ -47,7 +47,7 @@ def sources() -> dict[str, bytes]:
 
 def link(library: Path) -> dict[str, bytes]:
     """Puts the library beside the sources, and returns the file that adds them to the path of Python."""
-    # Programs that run go on with the old library.
+    # Running programs still use the old library.
     new = SOURCES / f"{NATIVE}.new"
     shutil.copyfile(library, new)
     os.replace(new, SOURCES / NATIVE)

@@ -8,7 +8,7 @@ import { Rig } from './harness/rig.ts';
 const PASSWORD = 'correct horse battery';
 const folder = temporaryFolder();
 const config = join(folder, 'oasis.toml');
-// Nobody answers there: the page only shows its button.
+// No server answers there: the page only shows its button.
 writeFileSync(
   config,
   '[access.oidc]\nissuer = "http://127.0.0.1:1"\nclient_id = "oasis"\nlabel = "Plant login"\n',
@@ -78,7 +78,7 @@ it('signs in by a link once, and manages users, tokens and roles', async () => {
   // The browser reports the refused password.
   expect(visit.complaints.filter((text) => !text.includes('422'))).toEqual([]);
 
-  // Somebody else signs in with the password, sees what its role permits, and changes the password.
+  // Another person signs in with the password, sees what its role permits, and changes the password.
   const other = await rig.visit();
   await other.page.getByTestId('sign-in-name').fill('ada');
   await other.page.getByTestId('sign-in-password').fill(PASSWORD);

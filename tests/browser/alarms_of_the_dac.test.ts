@@ -371,7 +371,7 @@ it('shows hostile and long names as text, and fits on a phone', async () => {
     () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
   );
   expect(overflow).toBe(0);
-  // The list is where somebody looks now.
+  // The list has the focus now.
   const box = await visit.page.getByTestId('alarms').boundingBox();
   expect(box?.y ?? 1000).toBeLessThan(844);
 });

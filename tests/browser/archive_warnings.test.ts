@@ -39,7 +39,7 @@ it('warns in the header before the archive evicts samples, and the ledger says w
   const overflow = await visit.page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
   expect(overflow).toBeLessThanOrEqual(0);
   await visit.screenshot('archive-warnings');
-  // What does not work at all goes before what will be a problem.
+  // A part that does not work at all goes before one that will have a problem.
   answer = { condition: 'disk_full', detail: 'No space left on device', warnings: [EARLY] };
   await visit.page.clock.fastForward(REREAD_MS);
   await expect.poll(() => header.count()).toBe(0);

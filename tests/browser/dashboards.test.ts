@@ -73,7 +73,7 @@ it('opens a dashboard by its address, marks changes, takes them back, and saves'
   await part('dashboard-save').click();
   await expect.poll(() => part('dashboard-changed').count()).toBe(0);
 
-  // Somebody else has the version before.
+  // The other person has the version before.
   await other.page.keyboard.press('g');
   await other.page.getByTestId('dashboard-save').click();
   await expect.poll(() => other.page.getByTestId('dashboard-conflict').textContent()).toContain('revision 2');

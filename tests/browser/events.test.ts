@@ -92,7 +92,7 @@ it('keeps the lines of a traceback, and breaks no column into letters', async ()
       .toBe(3);
   }
   expect(await text.textContent()).toBe(TRACEBACK);
-  // What says where a record comes from has its name; what is empty is left out.
+  // Fields for the origin of a record have its name; empty ones are left out.
   expect(await part('event').first().locator('.event-detail').allTextContents()).toEqual([
     'Target plant.engine',
     'File engine.py',

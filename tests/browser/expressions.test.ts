@@ -62,7 +62,7 @@ beforeAll(async () => {
   node = await PlainNode.start(dac.channel, 'drone-7', INSTANCES);
   recent = Date.now() - 20_000;
   engine(recent, 100);
-  // Five seconds without the engine, in which the oven goes on.
+  // Five seconds without the engine, in which the oven continues.
   engine(recent + 15_000, 50);
   const times = Array.from({ length: 200 }, (_, index) => recent + 100 * index);
   node.flush('oven 1', times, [Float64Array.from(times, () => 20)]);

@@ -52,7 +52,7 @@ it('shows a chart in another unit, with a title and a color, also after a reload
   const looks = async () => {
     await expect.poll(() => part('legend-value').textContent()).toBe('212.00\u202f\u00b0F');
     expect(await part('legend-line').locator('.series-4').count()).toBe(1);
-    // What is hidden in a title is shown.
+    // Text that is hidden in a title is shown.
     expect(await visit.page.locator('.dv-default-tab-content').allTextContents()).toContain(
       'Boiler \\u{202e}1',
     );

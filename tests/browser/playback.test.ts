@@ -76,7 +76,7 @@ it('plays the past with chart, values and gauge in step, and stops where it is',
   const isInStep = async () =>
     Math.abs(Number((await value())?.replace(/[^\d.]/g, '')) - (await number('legend-value'))) <= 1;
   await expect.poll(isInStep).toBe(true);
-  // It stands, and steps when asked to: 15 s in a hundred steps are less than a sample each.
+  // Playback is paused, and steps when asked to: 15 s in a hundred steps are less than a sample each.
   const ends = await text('ends');
   for (let press = 0; press < 10; press++) await visit.page.keyboard.press('.');
   await expect.poll(() => text('ends')).not.toBe(ends);

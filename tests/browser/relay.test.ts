@@ -42,7 +42,7 @@ it('shows the nodes of all DACs in one tree, and goes on at another relay withou
   await visit.seesSamples('processor', 5);
   await visit.screenshot('relay');
 
-  // Another relay behind the same address, with other topics and offsets.
+  // Another relay at the same address, with other topics and offsets.
   await relay.kill();
   await run(Oasis.relay({ listen: relay.listen }, '--tem', hall1.url));
   await visit.seesSamples('processor', 5);

@@ -13,7 +13,7 @@ const COUNTER = {
   metrics: [{ name: 'count', type: 'uint64' }],
 };
 const SAMPLES = 1000;
-const FIRST = 9_007_199_254_740_993n;
+const FIRST_COUNT = 9_007_199_254_740_993n;
 
 const rig = new Rig(() => Oasis.dac());
 let node: PlainNode;
@@ -23,7 +23,7 @@ beforeAll(async () => {
   node = await PlainNode.start(rig.oasis.channel, 'plant-7', [{ name: 'pump "3"', schema: COUNTER }]);
   const start = Date.now() - 20_000;
   const times = Array.from({ length: SAMPLES }, (_, index) => start + index * 10);
-  const counts = BigUint64Array.from(times, (_, index) => FIRST + BigInt(index));
+  const counts = BigUint64Array.from(times, (_, index) => FIRST_COUNT + BigInt(index));
   node.flush('pump "3"', times.slice(0, 500), [counts.slice(0, 500)]);
   node.flush('pump "3"', times.slice(500), [counts.slice(500)], 7);
 });

@@ -52,7 +52,7 @@ it('ends the line of a pushed probe where the chart is hatched and the list has 
     const over = visit.page.locator('.chart:visible .u-over');
     const box = await over.boundingBox();
     if (!box) throw new Error('no chart');
-    // Where the pointer is at a time: the chart shows a minute.
+    // Returns the position of the pointer at a time: the chart shows a minute.
     const [from, to] = await visit.page.evaluate(() => {
       const ends = document.querySelector('[data-testid=ends]')?.textContent ?? '';
       return ends.split(' \u2013 ').map((time) => new Date(`${new Date().toDateString()} ${time}`).getTime());

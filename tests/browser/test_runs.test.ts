@@ -97,7 +97,7 @@ it('shows the time of a test run, and compares two', async () => {
   const compared = part('compared').first();
   await expect.poll(() => compared.textContent()).toMatch(/plant-7\/memory.*Samples.*Rate.*Constant:.*KiB/);
   expect(await compared.locator('[data-of=samples]').textContent()).toMatch(/\d.*%$/);
-  // It is below a list, and the page scrolls to it.
+  // The comparison is below a list, and the page scrolls to it.
   expect(await part('comparison').evaluate((table) => table === document.activeElement)).toBe(true);
 });
 

@@ -35,7 +35,7 @@ beforeAll(async () => {
   const certificate = join(ca, 'server-127.0.0.1.pem');
   const key = join(ca, 'server-127.0.0.1.key');
   run(['user', 'add', 'ada', '--role', 'operator', '--password-file', '-'], PASSWORD);
-  // Nobody is known without signing in, on this host neither.
+  // No one is known without signing in, on this host neither.
   run(['user', 'set-roles', 'local']);
   const encrypted = ['--tls-certificate', certificate, '--tls-key', key];
   oasis = await Oasis.up(

@@ -52,7 +52,7 @@ it('says so of a watched instance, and leads to all nodes with one click', async
   await part('unknown-all').click();
   await expect.poll(() => part('fleet-count').textContent()).toContain('1 of 1 nodes');
   await expect.poll(() => part('unknown').count()).toBe(0);
-  // What is known stays.
+  // Known names stay.
   expect(await visit.card('memory').count()).toBe(1);
 });
 

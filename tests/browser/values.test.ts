@@ -19,7 +19,7 @@ const PARTS = [200, 150, 50] as const;
 const SILENCE_MS = 3000;
 const MISSING = 20;
 /** A time with all samples, however long the tests before have taken; milliseconds. */
-const WHOLE = '300000';
+const SPAN_MS = '300000';
 
 const rig = new Rig(() => Oasis.dac());
 let node: PlainNode;
@@ -44,7 +44,7 @@ beforeAll(async () => {
 beforeEach(async () => {
   visit = await rig.visit('#watch=plant-7/pump');
   await visit.part('pump', 'sequence').waitFor();
-  await part('span').selectOption(WHOLE);
+  await part('span').selectOption(SPAN_MS);
 });
 
 afterEach(async () => {
@@ -76,7 +76,7 @@ async function pointAt(time: number): Promise<void> {
 
 /** Shows a time, and pauses at its end. */
 async function show(from: number, to: number): Promise<void> {
-  await part('span').selectOption(WHOLE);
+  await part('span').selectOption(SPAN_MS);
   await part('live').click();
   await pointAt(from);
   await visit.page.mouse.down();
@@ -88,7 +88,7 @@ async function show(from: number, to: number): Promise<void> {
 
 it('hatches a silence while it lasts, says since when, and has neither a value nor a rate', async () => {
   await expect.poll(() => visit.part('pump', 'rate').textContent()).toMatch(/^0/);
-  // The legend keeps the last value, too, until somebody points at the silence.
+  // The legend keeps the last value, too, until the pointer is at the silence.
   await expect.poll(legend).toMatch(/^399/);
   // The card keeps the last value, and says that it is old.
   expect(await card()).toBe('399.000');

@@ -40,7 +40,7 @@ impl Accounts {
         child.wait_with_output().unwrap()
     }
 
-    /// What it prints.
+    /// Returns the output of a command.
     fn said(&self, arguments: &[&str]) -> String {
         let output = self.run_with(arguments, PASSWORD);
         assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));

@@ -1,6 +1,6 @@
 //! The OpenAPI document, and the headers of every response.
 
-use crate::harness::{Oasis, PATIENCE, eventually, get, ledger, oasis, post};
+use crate::harness::{Oasis, TEST_TIMEOUT, eventually, get, ledger, oasis, post};
 use serde_json::{Value, json};
 use std::{
     fs,
@@ -16,7 +16,7 @@ fn raw(dac: &Oasis, request_line: &str, headers: &str) -> (String, String) {
 /// The same for a request to another host name.
 fn raw_to(dac: &Oasis, request_line: &str, host: &str, headers: &str) -> (String, String) {
     let mut stream = TcpStream::connect(dac.listen()).unwrap();
-    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    stream.set_read_timeout(Some(TEST_TIMEOUT)).unwrap();
     let request = format!("{request_line} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n{headers}\r\n");
     stream.write_all(request.as_bytes()).unwrap();
     let mut answer = String::new();
@@ -28,7 +28,7 @@ fn raw_to(dac: &Oasis, request_line: &str, host: &str, headers: &str) -> (String
 /// Status and body of a request with a body.
 fn raw_with(dac: &Oasis, request_line: &str, body: &str) -> (u16, String) {
     let mut stream = TcpStream::connect(dac.listen()).unwrap();
-    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    stream.set_read_timeout(Some(TEST_TIMEOUT)).unwrap();
     let request = format!(
         "{request_line} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\nContent-Length: {}\r\n\r\n{body}",
         dac.listen(),
@@ -284,7 +284,7 @@ fn a_request_without_one_plain_host_is_a_bad_request() {
     let dac = Oasis::dac(&[]);
     let answer = |head: &str| {
         let mut stream = TcpStream::connect(dac.listen()).unwrap();
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream.set_read_timeout(Some(TEST_TIMEOUT)).unwrap();
         stream.write_all(format!("{head}Connection: close\r\n\r\n").as_bytes()).unwrap();
         let mut answer = String::new();
         stream.read_to_string(&mut answer).unwrap();

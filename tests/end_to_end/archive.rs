@@ -1,10 +1,10 @@
 //! Samples that the archive reported as stored survive failures of the process and the disk (`docs/reference/archive.md`).
 
 use crate::harness::{
-    FailingSyncs, Oasis, SmallDisk, eventually, eventually_shown, get, ledger, let_go, oasis, post, request,
-    small_log,
+    FailingSyncs, Oasis, SmallDisk, eventually, eventually_shown, get, ledger, oasis, post, request,
+    small_log, wait_for_eviction,
 };
-use oasis_store::{ArchiveConfig, History, Piece};
+use oasis_store::{ArchiveConfig, History, PastItem};
 use oasis_wire::quantity::{Epoch, Offset, Position};
 use rustix::process::{Resource, Rlimit};
 use serde_json::{Value, json};
@@ -67,11 +67,11 @@ impl Promises {
                 }
                 for piece in pieces {
                     match piece {
-                        Piece::Epoch(_) => break 'epoch,
-                        Piece::Gap { offsets, cause, .. } => {
+                        PastItem::Epoch(_) => break 'epoch,
+                        PastItem::Gap { offsets, cause, .. } => {
                             panic!("{instance} in {epoch}: {offsets:?} {cause}")
                         }
-                        Piece::Samples { wanted, .. } => {
+                        PastItem::Samples { wanted, .. } => {
                             assert_eq!(wanted.start.0, next, "{instance} in {epoch}");
                             next = wanted.end.0;
                         }
@@ -93,7 +93,7 @@ pub fn sequences(history: &History, instance: &str) -> Vec<(u64, u64)> {
             return ranges;
         }
         for piece in pieces {
-            if let Piece::Samples { batch, .. } = piece {
+            if let PastItem::Samples { batch, .. } = piece {
                 let header = oasis_wire::batch::Header::parse(&batch).unwrap();
                 ranges.push((header.first_sequence, header.first_sequence + u64::from(header.count)));
             }
@@ -126,7 +126,7 @@ fn the_archive_is_stopped_and_started_while_the_dac_runs() {
     let (status, problem) = post(&dac, "/api/v1/archive/flush", &json!({}));
     assert_eq!((status, &problem["type"]), (507, &json!("/problems/archive_stopped")));
     assert!(problem["detail"].as_str().unwrap().contains("oasis handlers start archive"), "{problem}");
-    // What is stored is read, and what comes waits in the topic log.
+    // Stored samples are read, and new ones wait in the topic log.
     assert!(reach["newest_time"].as_u64() > Some(0), "{reach}");
     assert_eq!(stored(), before);
     assert_eq!(handlers(&["start", "archive"]), "archive         running\n");
@@ -433,7 +433,7 @@ fn without_an_archive_its_api_explains_how_to_configure_one() {
 struct Story {
     lines: BufReader<BodyReader<'static>>,
     epochs: usize,
-    /// Behind the last sequence number and the last offset seen.
+    /// Next after the last sequence number and the last offset seen.
     sequence: u64,
     offset: u64,
     samples: u64,
@@ -449,7 +449,7 @@ impl Story {
         Self { lines, epochs: 0, sequence: 1, offset: 0, samples: 0, missing: 0 }
     }
 
-    /// The next message; whatever is out of place fails. None behind the last one.
+    /// Returns the next message; whatever is out of place fails. None after the last one.
     fn message(&mut self) -> Option<Value> {
         let mut line = String::new();
         while line.trim().is_empty() {
@@ -489,7 +489,7 @@ fn a_stream_from_the_past_becomes_live_without_a_seam() {
     let mut dac = Oasis::dac(&more);
     let (listen, channel) = (dac.listen().to_owned(), dac.channel().to_owned());
     let _node = Oasis::node(&channel, &["--probe", "processor@1000"]);
-    let_go(&dac, "plant", "processor");
+    wait_for_eviction(&dac, "plant", "processor");
 
     let mut story = Story::open(&dac, "from=0");
     let live = ledger(&dac, "plant", "processor", "a ledger", |_| true)["received"].as_u64().unwrap() + 300;
@@ -501,7 +501,7 @@ fn a_stream_from_the_past_becomes_live_without_a_seam() {
     // After a clean shutdown, the DAC has stored all received samples.
     assert!(dac.stop().success());
     dac = Oasis::dac_at(&listen, &channel, &more);
-    let_go(&dac, "plant", "processor");
+    wait_for_eviction(&dac, "plant", "processor");
     let mut story = Story::open(&dac, "from=0");
     while story.epochs == 0 || story.offset < 1_000 {
         story.message().expect("it goes on");

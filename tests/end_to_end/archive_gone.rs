@@ -33,7 +33,7 @@ fn a_dac_whose_folder_is_gone_reports_nothing_as_stored_until_it_is_back() {
     assert_eq!(archive()["condition"], "gone");
     let health = get(&dac, "/api/v1/health");
     assert_eq!((&health["status"], &health["reasons"][0]["part"]), (&json!("degraded"), &json!("archive")));
-    // Samples go on coming, and none counts as stored.
+    // Samples still come, and none counts as stored.
     ledger(&dac, "plant", "heartbeat", "more received samples", |ledger| {
         ledger["received"].as_u64().unwrap() > before.unwrap() + 100
     });

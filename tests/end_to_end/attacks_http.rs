@@ -3,7 +3,7 @@
 //! Others are beside what they attack: rebinding and pages of other sites in `api`, slow and large requests in `starvation` and `api`, noise in `malformed`,
 //! wrong certificates in `tls`.
 
-use crate::harness::{Oasis, PATIENCE, eventually, oasis};
+use crate::harness::{Oasis, TEST_TIMEOUT, eventually, oasis};
 use serde_json::{Value, json};
 use std::{
     fs,
@@ -23,9 +23,9 @@ const STRANGE: &str = "X-Forwarded-For: 10.1.2.3\r\n";
 const TOKENS: [&str; 2] = ["kiosk", "other"];
 
 /// Long enough to open a stream on a loaded machine.
-const LIFE: Duration = Duration::from_secs(20);
+const TOKEN_LIFETIME: Duration = Duration::from_secs(20);
 
-/// A DAC at which `ada` is an operator, and `local` nobody, so that loopback stands for any address.
+/// A DAC at which `ada` is an operator, and `local` has no role, so that loopback stands for any address.
 struct Site {
     folder: TempDir,
     dac: Oasis,
@@ -78,7 +78,7 @@ impl Site {
     /// Everything that comes back for these bytes until the DAC closes the connection.
     fn send(&self, bytes: &str) -> String {
         let mut stream = TcpStream::connect(self.dac.listen()).unwrap();
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream.set_read_timeout(Some(TEST_TIMEOUT)).unwrap();
         stream.write_all(bytes.as_bytes()).unwrap();
         let mut answer = Vec::new();
         let _ = stream.read_to_end(&mut answer);
@@ -86,7 +86,7 @@ impl Site {
     }
 
     /// Head and body of the answer to a request with these headers.
-    fn ask(&self, line: &str, headers: &str, body: &str) -> (u16, String, Value) {
+    fn request(&self, line: &str, headers: &str, body: &str) -> (u16, String, Value) {
         let (host, length) = (self.dac.listen(), body.len());
         let answer = self.send(&format!(
             "{line} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\nContent-Length: {length}\r\n{headers}\r\n{body}"
@@ -97,13 +97,13 @@ impl Site {
     }
 
     fn status(&self, line: &str, headers: &str) -> u16 {
-        self.ask(line, headers, "").0
+        self.request(line, headers, "").0
     }
 
     /// Cookie and CSRF token.
     fn sign_in(&self, headers: &str) -> (String, String) {
         let body = json!({"name": "ada", "password": PASSWORD}).to_string();
-        let (status, head, session) = self.ask("POST /api/v1/session", headers, &body);
+        let (status, head, session) = self.request("POST /api/v1/session", headers, &body);
         assert_eq!(status, 200, "{head}");
         let cookie = head.lines().find_map(|line| line.strip_prefix("set-cookie: ")).unwrap();
         (cookie.split(';').next().unwrap().to_owned(), session["csrf_token"].as_str().unwrap().to_owned())
@@ -115,7 +115,7 @@ impl Site {
         headers.insert("Sec-WebSocket-Protocol", "oasis.v1".parse().unwrap());
         headers.insert("Authorization", format!("Bearer {token}").parse().unwrap());
         let stream = TcpStream::connect(self.dac.listen()).unwrap();
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream.set_read_timeout(Some(TEST_TIMEOUT)).unwrap();
         tungstenite::client(request, stream).unwrap().0
     }
 
@@ -142,7 +142,7 @@ fn a_cookie_alone_changes_nothing_whatever_a_page_of_another_site_sends() {
     let command = json!({"node": "plant", "instance": "pump", "command": "hertz", "hertz": 5}).to_string();
     let send = |headers: &str| {
         let headers = format!("Cookie: {cookie}\r\n{headers}");
-        let (status, _, problem) = site.ask("POST /api/v1/commands", &headers, &command);
+        let (status, _, problem) = site.request("POST /api/v1/commands", &headers, &command);
         (status, problem["type"].as_str().unwrap_or_default().to_owned())
     };
     let refused = (403, "/problems/csrf".to_owned());
@@ -216,8 +216,8 @@ fn streams_end_when_their_token_expires_or_is_revoked() {
     let site = Site::new("");
     let mut revoked = site.websocket(site.token("kiosk"));
     let mut kept = site.websocket(site.token("other"));
-    let expires = Instant::now() + LIFE;
-    let life = format!("{}s", LIFE.as_secs());
+    let expires = Instant::now() + TOKEN_LIFETIME;
+    let life = format!("{}s", TOKEN_LIFETIME.as_secs());
     let short = site.run(&["token", "create", "short", "--role", "viewer", "--expires", &life]);
     let header = format!("Authorization: Bearer {}\r\n", short.trim());
     eventually("the token is known", || (site.status("GET /api/v1/nodes", &header) == 200).then_some(()));
@@ -228,7 +228,7 @@ fn streams_end_when_their_token_expires_or_is_revoked() {
     site.run(&["token", "revoke", "kiosk"]);
     assert_eq!(close_code(&mut revoked), 4401);
     println!("ended {late:?} after expiry, {:?} after revocation", start.elapsed());
-    // The victim beside them goes on.
+    // The victim beside them continues.
     kept.send(Message::text(r#"{"op": "watch", "id": 1}"#)).unwrap();
     assert!(kept.read().unwrap().is_text());
 }
@@ -237,7 +237,7 @@ fn streams_end_when_their_token_expires_or_is_revoked() {
 fn a_reverse_proxy_makes_nobody_local() {
     let site = Site::new("");
     site.run(&["user", "set-roles", "local", "admin"]);
-    // The file of accounts is looked at once a second.
+    // The file of accounts is read once a second.
     eventually("local may read", || (site.status("GET /api/v1/nodes", "") == 200).then_some(()));
     for header in [
         "X-Forwarded-For: 127.0.0.1",
@@ -266,7 +266,7 @@ fn the_address_of_a_client_is_what_a_trusted_proxy_says_and_no_more() {
     assert_eq!(addresses("198.51.100.7"), "198.51.100.7");
     assert_eq!(addresses("198.51.100.8, 10.0.0.9"), "198.51.100.8", "through two proxies");
     assert_eq!(addresses("127.0.0.1, 198.51.100.9"), "198.51.100.9", "the client made the first one up");
-    // What a trusted proxy sends is never local.
+    // A request from a trusted proxy is never local.
     site.run(&["user", "set-roles", "local", "admin"]);
     for header in ["", "X-Forwarded-For: 127.0.0.1\r\n", "X-Forwarded-For: ::1\r\n"] {
         assert_eq!(site.status("GET /api/v1/nodes", header), 401, "{header}");
@@ -274,7 +274,7 @@ fn the_address_of_a_client_is_what_a_trusted_proxy_says_and_no_more() {
     // The proxy used TLS, so the cookie is for TLS alone.
     let body = json!({"name": "ada", "password": PASSWORD}).to_string();
     let https = "X-Forwarded-For: 198.51.100.7\r\nX-Forwarded-Proto: https\r\n";
-    let (_, head, _) = site.ask("POST /api/v1/session", https, &body);
+    let (_, head, _) = site.request("POST /api/v1/session", https, &body);
     assert!(head.contains("; Secure") && head.contains("strict-transport-security: max-age="), "{head}");
 }
 
@@ -284,13 +284,13 @@ fn a_program_that_asks_too_often_is_slowed_down_and_others_are_not() {
     let header = |token: &str| format!("Authorization: Bearer {token}\r\n");
     let [greedy, other] = TOKENS.map(|name| header(site.token(name)));
     let refused = eventually("429", || {
-        let (status, head, problem) = site.ask("GET /api/v1/nodes", &greedy, "");
+        let (status, head, problem) = site.request("GET /api/v1/nodes", &greedy, "");
         (status == 429).then_some((head, problem))
     });
     assert!(refused.0.contains("retry-after: "), "{}", refused.0);
     assert_eq!(refused.1["type"], "/problems/rate_limit");
     assert_eq!(site.status("GET /api/v1/nodes", &other), 200);
-    let (_, _, health) = site.ask("GET /api/v1/health", &other, "");
+    let (_, _, health) = site.request("GET /api/v1/health", &other, "");
     assert!(health["warnings"].to_string().contains("doors.rate_limit"), "{health}");
     let metrics =
         site.send(&format!("GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n{other}\r\n"));

@@ -10,7 +10,7 @@ fn administrators_page_through_the_audit_log_and_check_it() {
     let operator = guarded.token("operator-of-a", &["read a/*", "command a/*"]);
     for node in ["a", "b"] {
         let command = json!({"node": node, "instance": "beat", "command": "enable"});
-        assert_eq!(guarded.ask(&operator, "POST", "/api/v1/commands", Some(&command)).0, 404);
+        assert_eq!(guarded.request(&operator, "POST", "/api/v1/commands", Some(&command)).0, 404);
     }
     let list = |query: &str| guarded.json("", "GET", &format!("/api/v1/audit-log?{query}"), None);
     let sequence = |record: &Value| record["seq"].as_u64().unwrap();
@@ -29,11 +29,11 @@ fn administrators_page_through_the_audit_log_and_check_it() {
     assert_eq!(refused["records"].as_array().unwrap().len(), 1);
     assert_eq!(list("principal=program:operator-of-a&target=a/")["records"].as_array().unwrap().len(), 2);
     assert_eq!(list("to=2020-01-01")["records"], json!([]));
-    assert_eq!(guarded.ask("", "GET", "/api/v1/audit-log?from=then", None).0, 400);
+    assert_eq!(guarded.request("", "GET", "/api/v1/audit-log?from=then", None).0, 400);
     let check = guarded.json("", "GET", "/api/v1/audit-log/check", None);
     assert_eq!((&check["intact"], &check["records"]), (&json!(true), &json!(all.len())), "{check}");
     for path in ["/api/v1/audit-log", "/api/v1/audit-log/check"] {
-        assert_eq!(guarded.ask(&operator, "GET", path, None).0, 403);
+        assert_eq!(guarded.request(&operator, "GET", path, None).0, 403);
     }
 }
 
@@ -42,12 +42,12 @@ fn a_refused_request_is_recorded_with_what_is_missing() {
     let guarded = Guarded::new();
     let reader = guarded.token("reader", &["read a/*"]);
     let command = json!({"node": "a", "instance": "beat", "command": "enable"});
-    let (status, problem) = guarded.ask(&reader, "POST", "/api/v1/commands", Some(&command));
+    let (status, problem) = guarded.request(&reader, "POST", "/api/v1/commands", Some(&command));
     assert_eq!(status, 403);
     assert!(problem.contains("program:reader has no permission command: see"), "{problem}");
-    let problem = guarded.ask(&reader, "GET", "/api/v1/shards", None).1;
+    let problem = guarded.request(&reader, "GET", "/api/v1/shards", None).1;
     assert!(problem.contains("has no permission read-live or read-past: see"), "{problem}");
-    assert_eq!(guarded.ask("oasis_00000000_x", "GET", "/api/v1/nodes", None).0, 401);
+    assert_eq!(guarded.request("oasis_00000000_x", "GET", "/api/v1/nodes", None).0, 401);
 
     let list = |query: &str| guarded.json("", "GET", &format!("/api/v1/audit-log?{query}"), None);
     let requests = list("action=request")["records"].clone();
@@ -73,9 +73,9 @@ fn a_log_that_was_cut_is_a_reason_of_health_and_nothing_is_done_without_it() {
     assert_eq!(reason["part"], "audit log");
     assert!(reason["reason"].as_str().unwrap().contains("the audit log is damaged at "), "{reason}");
     let command = json!({"node": "a", "instance": "beat", "command": "enable"});
-    let (status, problem) = guarded.ask("", "POST", "/api/v1/commands", Some(&command));
+    let (status, problem) = guarded.request("", "POST", "/api/v1/commands", Some(&command));
     assert!(status == 503 && problem.contains("not_recorded"), "{status} {problem}");
-    assert_eq!(guarded.ask("", "GET", "/readyz", None).0, 503);
+    assert_eq!(guarded.request("", "GET", "/readyz", None).0, 503);
 }
 
 #[test]
@@ -88,7 +88,7 @@ fn accounts_that_cannot_be_read_again_are_a_reason_of_health() {
     let health = || guarded.json("", "GET", "/api/v1/health", None);
     let reason = eventually("a reason", || health()["reasons"].as_array()?.first().cloned());
     assert_eq!(reason["part"], "accounts");
-    assert_eq!(guarded.ask(&reader, "GET", "/api/v1/nodes", None).0, 200, "rights stay as they were");
+    assert_eq!(guarded.request(&reader, "GET", "/api/v1/nodes", None).0, 200, "rights stay as they were");
     fs::write(&file, whole).unwrap();
     eventually("all is well again", || (health()["status"] == "ok").then_some(()));
 }
@@ -101,7 +101,7 @@ fn commands_of_earlier_runs_stay_in_the_history() {
     let reader = guarded.token("reader-of-b", &["read b/*"]);
     for (node, instance) in [("a", "beat"), ("a", "nothing")] {
         let command = json!({"node": node, "instance": instance, "command": "hertz", "hertz": 3});
-        assert_ne!(guarded.ask(&operator, "POST", "/api/v1/commands", Some(&command)).0, 403);
+        assert_ne!(guarded.request(&operator, "POST", "/api/v1/commands", Some(&command)).0, 403);
     }
     let listed = |guarded: &Guarded, token: &str| {
         let answer = guarded.json(token, "GET", "/api/v1/commands", None);

@@ -40,7 +40,7 @@ fn stored(ledger: &Value) -> u64 {
     ledger["archive"]["stored"].as_u64().unwrap_or_default()
 }
 
-/// How many samples an archive has of the probe, the first and the last number.
+/// Returns the number of samples of the probe in an archive, and the first and the last sequence number.
 fn samples(archive: &Path) -> (u64, u64, u64) {
     let query = "SELECT count(*) AS n, min(sequence) AS first, max(sequence) AS last FROM oasis_system_linux_processor_probe";
     let row = succeeded(&["sql", "--archive", text(archive), "--format", "jsonl", query]);

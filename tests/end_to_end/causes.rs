@@ -161,7 +161,7 @@ fn every_reader_learns_each_cause_with_its_count() {
         }
     });
     // A fleet leaves out what a flight recorder kept back.
-    let fleet = statistics.ask(json!({"op": "fleet", "nodes": "plant"}));
+    let fleet = statistics.request(json!({"op": "fleet", "nodes": "plant"}));
     assert_eq!(fleet["op"], "fleet", "{fleet}");
     let row = statistics.control("fleet_rows")["rows"][0].clone();
     assert_eq!((&row[4], &row[5], &row[6]), (&account["received"], &json!(5), &json!(0)), "{row}");

@@ -170,7 +170,7 @@ fn a_subscriber_that_hangs_goes_on_and_gets_nothing_twice() {
     let goal = received(&dac, "processor") + 2_000;
     ledger(&dac, NODE, "processor", "live samples", |ledger| ledger["received"].as_u64() > Some(goal));
     watch.resume();
-    // What DDS kept for it comes in order; what it did not keep is missing, and nothing comes twice.
+    // Samples that DDS kept for it come in order; those that it did not keep are missing, and none comes twice.
     let mut last = first;
     while last < goal {
         let next = sequence(&watch.line());

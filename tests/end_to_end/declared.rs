@@ -10,7 +10,7 @@ use std::{
 };
 use tempfile::TempDir;
 
-/// How a motor runs.
+/// Mode of a motor.
 #[derive(Debug, Clone, Copy, ProbeEnum)]
 #[probe(type = "Plant::Mode")]
 enum Mode {

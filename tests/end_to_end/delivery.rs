@@ -98,7 +98,7 @@ fn an_invalid_delivery_is_a_bad_request() {
     let up = up();
     let mut client = Native::connect(&up.url());
     let request = json!({"op": "subscribe", "node": "plant", "instance": "processor", "delivery": "some"});
-    let answer = client.ask(request);
+    let answer = client.request(request);
     assert_eq!(answer["code"], "bad_request", "{answer}");
     assert!(answer["message"].as_str().unwrap().contains("max_hz=N"), "{answer}");
 }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 const COMMANDS: &str = "/api/v1/commands";
 /// Time within which a rate falls after its last reader.
-const PROMISE: Duration = Duration::from_secs(2);
+const RATE_DROP_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// A node `plant` in this process, with a probe `beat` that declares `rate(demand, 1, 100)` and was added at 5 Hz.
 fn node(dac: &Oasis, config: NodeConfig) -> Node {
@@ -62,10 +62,10 @@ fn a_rate_follows_its_readers_and_falls_after_the_last() {
     // One reader closes its connection, the other unsubscribes.
     drop(fast);
     let to_slow = until(&dac, "beat", 20.0);
-    slow.ask(json!({"op": "unsubscribe", "topic": subscribed["topic"]}));
+    slow.request(json!({"op": "unsubscribe", "topic": subscribed["topic"]}));
     let to_none = until(&dac, "beat", 1.0);
     println!("rose after {risen:.0?}, fell after {to_slow:.0?} and {to_none:.0?}");
-    assert!(to_slow < PROMISE && to_none < PROMISE, "{to_slow:?}, {to_none:?}");
+    assert!(to_slow < RATE_DROP_TIMEOUT && to_none < RATE_DROP_TIMEOUT, "{to_slow:?}, {to_none:?}");
 
     let journal = get(&dac, COMMANDS);
     let told: Vec<(&Value, &Value)> = journal["commands"]

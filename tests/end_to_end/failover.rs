@@ -21,9 +21,9 @@ use uuid::Uuid;
 /// Kills in a usual run. `OASIS_FAILOVER_KILLS=1000` asks for more.
 const KILLS: usize = 4;
 /// Time in which a node is back after a kill. On a machine that also compiles it takes longer than the second that is promised.
-const RECOVERY: Duration = Duration::from_secs(10);
-/// Bytes of batches that are read at once.
-const READ: usize = 1024 * 1024;
+const RECOVERY_TIMEOUT: Duration = Duration::from_secs(10);
+/// Bytes of batches that one read returns.
+const READ_CHUNK_BYTES: usize = 1024 * 1024;
 const INSTANCE: &str = "heartbeat";
 
 /// A TEM, two DACs with archives, and a node that finds them through the TEM.
@@ -145,7 +145,7 @@ pub fn received(dac: &Oasis) -> u64 {
     found.and_then(|known| known["ledger"]["received"].as_u64()).unwrap_or_default()
 }
 
-/// What several archives have of the node.
+/// Union of several archives of the node.
 #[derive(Debug, Default)]
 pub struct Union {
     /// Times by run and sequence number.
@@ -166,7 +166,7 @@ impl Union {
 
     fn add(&mut self, archive: &Path) {
         let history = History::open(archive).unwrap();
-        let mut samples = Samples::new(&history, ("plant", INSTANCE), 0, None, READ);
+        let mut samples = Samples::new(&history, ("plant", INSTANCE), 0, None, READ_CHUNK_BYTES);
         let mut own = HashMap::new();
         while let Some(found) = samples.next().unwrap() {
             match found {
@@ -278,7 +278,7 @@ fn kill_homes(mut site: Site) {
         times(recoveries.clone())
     );
     union.assert_whole();
-    assert!(recoveries.iter().all(|recovery| *recovery < RECOVERY), "{recoveries:?}");
+    assert!(recoveries.iter().all(|recovery| *recovery < RECOVERY_TIMEOUT), "{recoveries:?}");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! What somebody does first: a demo, a look at the host, an archive without being asked for one.
+//! First steps with OASIS: a demo, metrics of the host, an archive that is created by default.
 
 use crate::harness::{Oasis, causes, eventually, get, ledger, oasis};
 use serde_json::Value;
@@ -117,7 +117,7 @@ fn a_doctor_names_what_is_in_use_and_the_remedy() {
         text.contains("problem  data channel") && text.contains("remedy: choose another address"),
         "{text}"
     );
-    // Where a DAC runs already, nothing is wrong.
+    // A second start with a DAC that runs already is no error.
     let text = format!("[doors]\nlisten = {:?}\n[channel]\nlisten = {:?}\n", dac.listen(), dac.channel());
     std::fs::write(&config, text).unwrap();
     let found = with_data_in(folder.path(), &["doctor", "--config", config.to_str().unwrap()]);

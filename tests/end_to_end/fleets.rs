@@ -141,11 +141,11 @@ fn readers_share_a_fleet_and_it_ends_with_the_last_of_them() {
     let another = Reader::start(&dac, json!({"instances": "beat 2"}));
     assert_ne!(one.fleet, another.fleet);
 
-    let again = one.client.ask(json!({"op": "fleet", "instances": "beat 1", "period": 0.25}));
+    let again = one.client.request(json!({"op": "fleet", "instances": "beat 1", "period": 0.25}));
     assert_eq!(again["code"], "already_subscribed", "{again}");
-    let ended = one.client.ask(json!({"op": "end-fleet", "fleet": one.fleet}));
+    let ended = one.client.request(json!({"op": "end-fleet", "fleet": one.fleet}));
     assert_eq!(ended["op"], "fleet_ended", "{ended}");
-    let ended = one.client.ask(json!({"op": "end-fleet", "fleet": one.fleet}));
+    let ended = one.client.request(json!({"op": "end-fleet", "fleet": one.fleet}));
     assert_eq!(ended["code"], "unknown_fleet", "{ended}");
     drop((one, other));
     eventually("a new fleet", || {
@@ -166,14 +166,14 @@ fn what_is_not_allowed_is_refused_and_the_connection_stays_open() {
     ] {
         let mut request = wanted.clone();
         request["op"] = "fleet".into();
-        let answer = client.ask(request);
+        let answer = client.request(request);
         assert_eq!(answer["code"], "bad_request", "{wanted}: {answer}");
         assert!(answer["message"].as_str().unwrap().contains(words), "{answer}");
     }
     for number in 0..4 {
-        let answer = client.ask(json!({"op": "fleet", "nodes": format!("{number}*")}));
+        let answer = client.request(json!({"op": "fleet", "nodes": format!("{number}*")}));
         assert_eq!(answer["op"], "fleet", "{answer}");
     }
-    assert_eq!(client.ask(json!({"op": "fleet"}))["code"], "too_many_fleets");
-    assert_eq!(client.ask(json!({"op": "ping", "client_time": 1}))["op"], "pong");
+    assert_eq!(client.request(json!({"op": "fleet"}))["code"], "too_many_fleets");
+    assert_eq!(client.request(json!({"op": "ping", "client_time": 1}))["op"], "pong");
 }

@@ -1,6 +1,6 @@
 //! One set of accounts for several DACs: what one keeps counts at all others, and what it revokes counts nowhere.
 
-use crate::harness::{Oasis, PATIENCE, eventually, eventually_shown, get, oasis};
+use crate::harness::{Oasis, TEST_TIMEOUT, eventually, eventually_shown, get, oasis};
 use oasis_tls::{Authority, ClientFiles, Lifetime};
 use rustls::{ClientConnection, StreamOwned, pki_types::ServerName};
 use serde_json::{Value, json};
@@ -83,7 +83,7 @@ impl Site {
 }
 
 /// Status and text of an answer.
-fn ask(dac: &Oasis, token: &str, method: &str, path: &str, body: &Value) -> (u16, String) {
+fn request(dac: &Oasis, token: &str, method: &str, path: &str, body: &Value) -> (u16, String) {
     let agent: Agent =
         Agent::config_builder().http_status_as_error(false).max_idle_connections(0).build().into();
     let request = Request::builder().method(method).uri(format!("{}{path}", dac.http()));
@@ -95,7 +95,7 @@ fn ask(dac: &Oasis, token: &str, method: &str, path: &str, body: &Value) -> (u16
 }
 
 fn status(dac: &Oasis, token: &str) -> u16 {
-    ask(dac, token, "GET", "/api/v1/nodes", &Value::Null).0
+    request(dac, token, "GET", "/api/v1/nodes", &Value::Null).0
 }
 
 fn until_status(dac: &Oasis, token: &str, wanted: u16) {
@@ -105,7 +105,7 @@ fn until_status(dac: &Oasis, token: &str, wanted: u16) {
     });
 }
 
-/// What health says of accounts: its status, and the reason or warning.
+/// Returns the status of accounts in health, and the reason or warning.
 fn health(dac: &Oasis) -> (String, String) {
     let health = get(dac, "/api/v1/health");
     let lists = [&health["reasons"], &health["warnings"]].map(|list| list.as_array().unwrap().clone());
@@ -161,7 +161,7 @@ fn accounts_are_changed_at_their_source_alone() {
         ("DELETE", "/api/v1/tokens/boss", &Value::Null),
         ("PUT", "/api/v1/roles/fitter", &json!({"rules": ["read a/*"]})),
     ] {
-        let (status, problem) = ask(&follower, &admin, method, path, body);
+        let (status, problem) = request(&follower, &admin, method, path, body);
         assert!(status == 409 && problem.contains("accounts_copied"), "{method} {path}: {status} {problem}");
         assert!(problem.contains(&format!("change them at {}", site.leader.http())), "{problem}");
     }
@@ -172,9 +172,9 @@ fn accounts_are_changed_at_their_source_alone() {
     let error = String::from_utf8_lossy(&command.stderr).into_owned();
     assert!(!command.status.success() && error.contains(site.leader.http()), "{error}");
     // At the source it works, and counts here: people sign in with their passwords.
-    assert_eq!(ask(&site.leader, &admin, "POST", "/api/v1/users", &user).0, 204);
+    assert_eq!(request(&site.leader, &admin, "POST", "/api/v1/users", &user).0, 204);
     let sign_in = json!({"name": "ada", "password": "correct horse battery"});
-    eventually_shown("a sign-in", || match ask(&follower, "", "POST", "/api/v1/session", &sign_in) {
+    eventually_shown("a sign-in", || match request(&follower, "", "POST", "/api/v1/session", &sign_in) {
         (200, _) => Ok(()),
         other => Err(json!(other)),
     });
@@ -186,7 +186,7 @@ fn only_a_token_that_may_follow_copies_accounts() {
     let [operator, admin] = ["operator", "admin"].map(|role| site.token(role, role));
     let follower = fs::read_to_string(&site.token_file).unwrap().trim().to_owned();
     until_status(&site.leader, &admin, 200);
-    let copy = |token: &str| ask(&site.leader, token, "GET", "/api/v1/accounts/copy", &Value::Null);
+    let copy = |token: &str| request(&site.leader, token, "GET", "/api/v1/accounts/copy", &Value::Null);
     // This host may do everything but that: no user of it needs hashes of passwords.
     let (status, problem) = copy("");
     assert!(status == 403 && problem.contains("only a token"), "{status} {problem}");
@@ -197,13 +197,13 @@ fn only_a_token_that_may_follow_copies_accounts() {
     assert!(!answer.contains(&follower) && !answer.contains(&admin), "no token is sent");
     // And it may do nothing else.
     for path in ["/api/v1/nodes", "/api/v1/users", "/api/v1/tokens", "/api/v1/audit-log"] {
-        assert_eq!(ask(&site.leader, &follower, "GET", path, &Value::Null).0, 403, "{path}");
+        assert_eq!(request(&site.leader, &follower, "GET", path, &Value::Null).0, 403, "{path}");
     }
     let log = site.said(&["audit-log", "show", "--action", "accounts:copy"]);
     assert!(log.contains("program:hall-2") && log.contains("program:admin"), "{log}");
     for after in ["x", "1:2:3", &format!("{}:1", "0".repeat(32))] {
         let path = format!("/api/v1/accounts/copy?after={after}");
-        assert_eq!(ask(&site.leader, &follower, "GET", &path, &Value::Null).0, 400, "{after}");
+        assert_eq!(request(&site.leader, &follower, "GET", &path, &Value::Null).0, 400, "{after}");
     }
 }
 
@@ -297,7 +297,7 @@ fn the_audit_logs_of_several_dacs_are_one() {
     until_status(&follower, &admin, 200);
     for (dac, name) in [(&site.leader, "first"), (&follower, "second"), (&site.leader, "third")] {
         let path = format!("/api/v1/layouts/{name}");
-        let (status, answer) = ask(dac, &admin, "PUT", &path, &json!({}));
+        let (status, answer) = request(dac, &admin, "PUT", &path, &json!({}));
         assert!(status < 500, "{status} {answer}");
     }
     let show = |more: &[&str]| {
@@ -356,13 +356,13 @@ impl EncryptedSite {
         Self { site, follower, ca }
     }
 
-    /// What a DAC answers to this host.
+    /// Returns the answer of a DAC to this host.
     fn get(&self, dac: &Oasis, path: &str) -> Value {
         let files = ClientFiles { ca: Some(self.ca.clone()), ..ClientFiles::default() };
         let name = ServerName::try_from("127.0.0.1").unwrap();
         let session = ClientConnection::new(files.load().unwrap(), name).unwrap();
         let socket = TcpStream::connect(dac.http().trim_start_matches("https://")).unwrap();
-        socket.set_read_timeout(Some(PATIENCE)).unwrap();
+        socket.set_read_timeout(Some(TEST_TIMEOUT)).unwrap();
         let mut stream = StreamOwned::new(session, socket);
         // Without chunks.
         write!(stream, "GET {path} HTTP/1.0\r\nHost: localhost\r\n\r\n").unwrap();

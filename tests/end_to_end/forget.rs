@@ -44,18 +44,18 @@ fn an_administrator_forgets_a_node_while_the_dac_runs() {
     let reader = guarded.token("reader", &["read */*", "command,runs,annotations,sql */*"]);
     let (_a, _) = guarded.node("keeps", 1);
     let (gone, topic) = guarded.node("goes", 2);
-    let (status, refused) = guarded.ask("", "DELETE", "/api/v1/nodes/goes", None);
+    let (status, refused) = guarded.request("", "DELETE", "/api/v1/nodes/goes", None);
     assert!(status == 409 && refused.contains("node_connected"), "{status} {refused}");
     for node in ["keeps", "goes"] {
         let note = json!({"text": "x", "targets": [{"node": node, "instance": "beat"}], "time": 5});
         guarded.json("", "POST", "/api/v1/annotations", Some(&note));
         let command = json!({"node": node, "instance": "beat", "command": "trigger"});
-        guarded.ask("", "POST", "/api/v1/commands", Some(&command));
+        guarded.request("", "POST", "/api/v1/commands", Some(&command));
     }
     let mut client = Native::connect(&guarded.dac.url());
-    client.ask(json!({"op": "subscribe", "node": "goes", "instance": "beat"}));
+    client.request(json!({"op": "subscribe", "node": "goes", "instance": "beat"}));
     assert!(traces(&guarded, "goes").len() >= 10, "{:?}", traces(&guarded, "goes"));
-    assert_eq!(guarded.ask(&reader, "DELETE", "/api/v1/nodes/goes", None).0, 403);
+    assert_eq!(guarded.request(&reader, "DELETE", "/api/v1/nodes/goes", None).0, 403);
     drop(gone);
     guarded.waits_until_offline("goes");
     let forgotten = guarded.json("", "DELETE", "/api/v1/nodes/goes", None);
@@ -65,12 +65,12 @@ fn an_administrator_forgets_a_node_while_the_dac_runs() {
     assert_eq!(rows(&guarded, "SELECT sequence FROM beat WHERE node = 'keeps'"), json!([[1], [3]]));
     // Only the sample of the other node that never came.
     assert_eq!(guarded.json("", "GET", "/api/v1/audit", None)["undeclared"], 1);
-    assert_eq!(guarded.ask("", "DELETE", "/api/v1/nodes/goes", None).0, 404);
+    assert_eq!(guarded.request("", "DELETE", "/api/v1/nodes/goes", None).0, 404);
     let records = guarded.json("", "GET", "/api/v1/audit-log?action=forget&target=goes", None);
     let results: Vec<_> =
         records["records"].as_array().unwrap().iter().map(|record| record["result"].clone()).collect();
     assert!(results.contains(&json!("done")) && results.contains(&json!("begun")), "{results:?}");
-    // The archive goes on, and a start brings nothing back.
+    // The archive continues, and a start brings nothing back.
     let (_c, _) = guarded.node("comes", 3);
     let again = guarded.killed_and_started();
     assert_eq!(traces(&again, "goes"), [] as [&str; 0]);

@@ -1,5 +1,5 @@
-//! A device of `sdk/embedded`, compiled for this host, behind `oasis node` on a pseudo-terminal and over UDP: samples, commands, noise, restarts
-//! of both, and what the DAC declares as lost.
+//! A device of `sdk/embedded`, compiled for this host, connected to `oasis node` through a pseudo-terminal and UDP: samples, commands, noise,
+//! restarts of both, and the losses that the DAC declares.
 
 use crate::harness::{
     Oasis, assert_explained, eventually, finish, generate, get, instance, ledger, oasis, post, repository,
@@ -53,7 +53,7 @@ impl Device {
         device
     }
 
-    fn say(&mut self, command: &str) {
+    fn send_command(&mut self, command: &str) {
         writeln!(self.input, "{command}").unwrap();
         self.answer(command);
     }
@@ -170,7 +170,7 @@ fn samples_of_a_device_on_a_serial_line_reach_sql_and_commands_reach_the_device(
     let line = line.unwrap();
     let metrics = &line["latest"]["metrics"];
     assert!(number(&metrics["frames"]) > 10 && metrics["devices"] == 1 && metrics["open"] == true, "{line}");
-    device.say("noise 0");
+    device.send_command("noise 0");
     assert!(gateway.stop().success());
     let ended = bench.motor("all samples", |ledger| ledger["node"]["taken"] == ledger["last_sequence"]);
     assert_explained(&ended);
@@ -188,13 +188,13 @@ fn noise_and_lost_bytes_on_the_line_are_declared() {
     let mut device = Device::start("pty", &bench.path("tty"));
     let _gateway = bench.serial();
     bench.motor("samples", |ledger| number(&ledger["received"]) > 500);
-    device.say("noise 5000");
+    device.send_command("noise 5000");
     bench.motor("losses by noise", |ledger| of_cause(ledger, "network") > 0);
-    device.say("noise 0");
+    device.send_command("noise 0");
     let before = bench.motor("its losses", |_| true);
-    device.say("lose 3000");
+    device.send_command("lose 3000");
     bench.motor("losses by lost bytes", |ledger| of_cause(ledger, "network") > of_cause(&before, "network"));
-    device.say("lose 0");
+    device.send_command("lose 0");
     bench.waits_for_more();
     let after = bench.motor("each number has its place", |ledger| {
         number(&ledger["received"]) + number(&ledger["missing"]) == number(&ledger["last_sequence"])
@@ -209,13 +209,13 @@ fn a_reset_loses_what_is_counted_and_a_brown_out_begins_anew() {
     let _gateway = bench.serial();
     bench.motor("samples", |ledger| number(&ledger["received"]) > 500);
     let first = instance(&bench.dac, NODE, "motor").unwrap()["run"].clone();
-    device.say("reset");
+    device.send_command("reset");
     let second = eventually("another run", || {
         let run = instance(&bench.dac, NODE, "motor")?["run"].clone();
         (run != first && !run.is_null()).then_some(run)
     });
     bench.waits_for_more();
-    device.say("brown-out");
+    device.send_command("brown-out");
     eventually("a third run", || {
         let run = instance(&bench.dac, NODE, "motor")?["run"].clone();
         (run != second && !run.is_null()).then_some(())
@@ -236,11 +236,11 @@ fn a_device_that_is_unplugged_and_plugged_in_again_goes_on() {
     let _gateway = bench.serial();
     bench.motor("samples", |ledger| number(&ledger["received"]) > 500);
     let before = instance(&bench.dac, NODE, "motor").unwrap()["run"].clone();
-    device.say("unplug");
+    device.send_command("unplug");
     eventually("the node is offline", || {
         (instance(&bench.dac, NODE, "motor")?["state"] != "online").then_some(())
     });
-    device.say("plug");
+    device.send_command("plug");
     bench.waits_for_more();
     assert_eq!(instance(&bench.dac, NODE, "motor").unwrap()["run"], before);
     let after = bench.motor("each number has its place", |ledger| {
@@ -293,9 +293,9 @@ fn a_device_sends_over_udp() {
     let port = devices.rsplit(':').next().unwrap();
     let mut device = Device::start("udp", port);
     bench.motor("samples", |ledger| number(&ledger["received"]) > 500);
-    device.say("noise 9000");
+    device.send_command("noise 9000");
     bench.motor("losses", |ledger| of_cause(ledger, "network") > 0);
-    device.say("noise 0");
+    device.send_command("noise 0");
     bench.waits_for_more();
     assert_explained(&bench.motor("the end", |_| true));
 }
@@ -337,7 +337,7 @@ fn a_port_that_is_missing_and_a_wrong_speed_are_named() {
     drop(logged(&bench, &["--serial", &bench.path("none")], "is the device plugged in?"));
     let mut device = Device::start("pty", &bench.path("tty"));
     // At another speed no byte is right.
-    device.say("noise 2");
+    device.send_command("noise 2");
     drop(logged(&bench, &["--serial", &bench.path("tty")], "only damaged frames arrive: is the speed right"));
     assert_eq!(read(Path::new(&bench.path("log"))).matches("damaged").count(), 2, "once, with its field");
 }

@@ -1,4 +1,4 @@
-//! What a principal may not see cannot be inferred: all answers are the same whether it exists or not.
+//! Objects that a principal may not see cannot be inferred: all answers are the same whether they exist or not.
 
 use crate::harness::{Guarded, Native, eventually};
 use serde_json::{Map, Value, json};
@@ -100,7 +100,7 @@ fn answers(guarded: &Guarded, token: &str, requests: &[(String, Option<Value>)])
     let mut all = BTreeMap::new();
     for (path, body) in requests {
         let method = if body.is_some() { "POST" } else { "GET" };
-        let (status, text) = guarded.ask(token, method, path, body.as_ref());
+        let (status, text) = guarded.request(token, method, path, body.as_ref());
         let text = match serde_json::from_str::<Value>(&text) {
             Ok(document) => masked(document).to_string(),
             Err(_) => text,
@@ -121,9 +121,9 @@ fn answers(guarded: &Guarded, token: &str, requests: &[(String, Option<Value>)])
         said.extend(wanted.iter().map(|ops| masked(client.control_of(ops))));
         for node in ["b", "c"] {
             let subscribe = json!({"op": "subscribe", "node": node, "instance": "beat"});
-            said.push(masked(client.ask(subscribe)));
+            said.push(masked(client.request(subscribe)));
             let command = json!({"op": "command", "node": node, "instance": "beat", "command": "enable"});
-            said.push(masked(client.ask(command)));
+            said.push(masked(client.request(command)));
         }
         all.insert(format!("WebSocket {watch}"), Value::from(said).to_string());
     }
@@ -163,10 +163,10 @@ fn answers_are_the_same_whether_a_hidden_node_exists_or_not() {
     wait_until_tem_lists(&guarded, "nodes", "b");
     guarded.json("", "POST", "/api/v1/annotations", Some(&on("b")));
     let command = json!({"node": "b", "instance": "beat", "command": "enable"});
-    guarded.ask("", "POST", "/api/v1/commands", Some(&command));
+    guarded.request("", "POST", "/api/v1/commands", Some(&command));
     let mut derived = Native::connect(&guarded.dac.url());
     let delivery = json!({"max_hz": 1});
-    derived.ask(json!({"op": "subscribe", "node": "b", "instance": "beat", "delivery": delivery}));
+    derived.request(json!({"op": "subscribe", "node": "b", "instance": "beat", "delivery": delivery}));
     let after = answers(&guarded, &token, &requests);
     for (request, answer) in &before {
         assert_eq!(answer, &after[request], "{request}");

@@ -89,7 +89,7 @@ fn what_is_kept_outlives_runs_of_the_node_and_a_killed_dac_and_a_reset_returns_t
     let by = journal["commands"].as_array().unwrap().iter().any(|entry| entry["who"] == "kept by local");
     assert!(by, "{journal}");
 
-    // Somebody sets another rate for this run; the same run connects to the DAC that comes back after a kill.
+    // A user sets another rate for this run; the same run connects to the DAC that comes back after a kill.
     give(&first, "plant", json!({"command": "hertz", "hertz": 7}));
     assert_eq!(states(&first, "plant"), [has("rate", "replaced")]);
     let (listen, channel) = (first.listen().to_owned(), first.channel().to_owned());
@@ -139,7 +139,7 @@ fn a_stale_setting_waits_is_listed_and_can_be_reset() {
     assert_eq!(status, 409, "there is nothing to keep: {problem}");
 }
 
-/// What a command prints that talks to this DAC.
+/// Returns the output of a command for this DAC.
 fn run(dac: &Oasis, arguments: &[&str]) -> String {
     let output = oasis().args(arguments).args(["--url", &dac.url()]).output().unwrap();
     assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
@@ -209,7 +209,7 @@ fn who_only_watches_neither_keeps_nor_resets_nor_labels_and_it_is_recorded() {
     for (method, path, body) in
         [("POST", COMMANDS, &keep), ("POST", COMMANDS, &reset), ("PATCH", "/api/v1/labels", &label)]
     {
-        let (status, problem) = guarded.ask(&viewer, method, path, Some(body));
+        let (status, problem) = guarded.request(&viewer, method, path, Some(body));
         assert_eq!(status, 403, "{problem}");
     }
     let log = guarded.run(&["audit-log", "show", "--format", "json"]);

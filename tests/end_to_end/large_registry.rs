@@ -56,7 +56,7 @@ fn a_slow_client_gets_a_registry_of_megabytes_and_stays_connected() {
         pictures <= RECONNECTS,
         "each picture was sent, though the client could not take them: {pictures}"
     );
-    let pong = client.ask(json!({"op": "ping", "client_time": 1}));
+    let pong = client.request(json!({"op": "ping", "client_time": 1}));
     assert_eq!(pong["op"], "pong");
     assert_eq!(get(&dac, "/api/v1/ledger")["doors"]["refused"], json!({}));
 }

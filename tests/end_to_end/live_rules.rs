@@ -147,7 +147,7 @@ fn line(entry: &JournalEntry) -> String {
     Value::Object(object).to_string()
 }
 
-/// Of the handler, by its name.
+/// Returns a figure of the handler by its name.
 fn figure(dac: &Oasis, name: &str) -> u64 {
     let handlers = get(dac, "/api/v1/handlers");
     let rules = handlers["handlers"].as_array().unwrap().iter().find(|one| one["name"] == "rules").unwrap();
@@ -210,7 +210,7 @@ fn after_kills_of_dac_and_node_the_journal_has_each_event_of_the_recording_once(
         dac.kill();
         dac = plant.dac_at(&listen, &channel);
         if kill % 2 == 1 {
-            // What was evaluated and not stored comes again. A node that dies before that takes it along: no recording has it.
+            // Samples that were evaluated and not stored come again. Those of a node that dies before that are lost: no recording has them.
             eventually_more(&dac, "events", 20);
             node.kill();
             all_stored(&dac);
@@ -238,7 +238,7 @@ fn joined_rules_give_the_events_of_the_recording_after_a_kill() {
     for kill in 0..=KILLS {
         let node = Oasis::node(&channel, PAIR);
         eventually_more(&dac, "events", 20);
-        // What is not stored comes again later, and a recording says nothing of the first time.
+        // Samples that are not stored come again later, and a recording does not contain the first time.
         assert!(node.stop().success());
         all_stored(&dac);
         stored(&dac, "plant", "memory");
@@ -248,7 +248,8 @@ fn joined_rules_give_the_events_of_the_recording_after_a_kill() {
         }
     }
     // Nothing waits for longer.
-    let end = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_nanos() as u64 + oasis_rules::WAIT;
+    let end = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_nanos() as u64
+        + oasis_rules::JOIN_WAIT_NANOS;
     eventually_more(&dac, "joined_until", end);
     assert!(dac.stop().success());
     let journal = plant.journal();
@@ -284,7 +285,7 @@ fn silence_is_noticed_when_the_last_node_has_died_and_begins_anew_with_the_dac()
     assert!(gone.chunks(2).all(|pair| pair.first() == Some(&JournalKind::Raised)), "{journal:?}");
     assert_eq!(journal[0].cause.as_deref(), Some("offline"), "{journal:?}");
     let (mut live, replayed) = (journal.iter().map(line).collect::<Vec<_>>(), plant.replayed());
-    // It may have noticed that the last node has left while it ended: the archive ends at the same time.
+    // The handler may have noticed that the last node has left while it ended: the archive ends at the same time.
     if live.len() > replayed.len() && journal.last().is_some_and(|last| last.kind == JournalKind::Raised) {
         live.pop();
     }

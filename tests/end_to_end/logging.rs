@@ -55,7 +55,7 @@ fn records_are_found_by_level_text_and_field() {
     let dac = Oasis::dac(&["--archive", folder.path().to_str().unwrap()]);
     let program = Program::start(&program, &[dac.channel()]);
     wait_for(&dac, "logger", "log", 4);
-    // It would log more meanwhile.
+    // The program would log more meanwhile.
     drop(program);
     let found = |request: Value| {
         let (status, answer) = post(&dac, "/api/v1/search", &request);

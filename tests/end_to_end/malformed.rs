@@ -1,7 +1,7 @@
 //! Malformed input: the sender receives the reason and is closed and counted, others are not affected, memory does not grow.
 
 use crate::harness::{
-    Incoming, Native, Oasis, PATIENCE, assert_explained, eventually, get, ledger, oasis, open, read,
+    Incoming, Native, Oasis, TEST_TIMEOUT, assert_explained, eventually, get, ledger, oasis, open, read,
 };
 use serde_json::{Value, json};
 use std::{
@@ -50,7 +50,7 @@ fn batch(topic: u32, first: u64) -> Vec<u8> {
 /// Returns the messages of the DAC to a peer that sends these bytes, until it closes.
 fn answers(dac: &Oasis, bytes: &[u8]) -> Vec<Value> {
     let mut stream = TcpStream::connect(dac.channel()).unwrap();
-    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    stream.set_read_timeout(Some(TEST_TIMEOUT)).unwrap();
     // The DAC may close before it has read all of it.
     let _ = stream.write_all(bytes);
     let _ = stream.shutdown(Shutdown::Write);
@@ -287,7 +287,7 @@ fn noise_on_the_doors_affects_no_other_peer() {
         for seed in 0..100 {
             // Not even HTTP.
             let mut stream = TcpStream::connect(dac.listen()).unwrap();
-            stream.set_read_timeout(Some(PATIENCE)).unwrap();
+            stream.set_read_timeout(Some(TEST_TIMEOUT)).unwrap();
             let _ = stream.write_all(&noise(seed).take(2_000).collect::<Vec<_>>());
             let _ = stream.shutdown(Shutdown::Write);
             let _ = stream.read_to_end(&mut Vec::new());
@@ -300,7 +300,7 @@ fn pages_of_other_sites_and_unknown_subprotocols_are_refused() {
     let dac = Oasis::dac(&[]);
     let status = |headers: &str| {
         let mut stream = TcpStream::connect(dac.listen()).unwrap();
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream.set_read_timeout(Some(TEST_TIMEOUT)).unwrap();
         let request = format!(
             "GET /ws HTTP/1.1\r\nHost: {}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n\
              Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n{headers}\r\n",

@@ -1,12 +1,12 @@
 //! A TEM announces itself in the local network, if it is asked to.
 
-use crate::harness::{Oasis, PATIENCE, oasis};
+use crate::harness::{Oasis, TEST_TIMEOUT, oasis};
 use mdns_sd::{IfKind, ServiceDaemon, ServiceEvent};
 use std::{fs, time::Instant};
 
 const SERVICE: &str = "_oasis-tem._tcp.local.";
 
-/// Looks at the loopback interface alone; none on a host without multicast there.
+/// Browses the loopback interface alone; none on a host without multicast there.
 fn browser() -> Option<ServiceDaemon> {
     let daemon = ServiceDaemon::new().ok()?;
     daemon.disable_interface(IfKind::All).ok()?;
@@ -24,7 +24,7 @@ fn a_tem_is_announced_with_the_address_of_its_page_until_it_ends() {
     let arguments = ["tem", "--listen", "127.0.0.1:0", "--mdns", "--config", config.to_str().unwrap()];
     let tem = Oasis::start_as_written(oasis(), &arguments);
     let events = browser.browse(SERVICE).unwrap();
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + TEST_TIMEOUT;
     let full_name = format!("{name}.{SERVICE}");
     let url = loop {
         let event = events.recv_deadline(deadline).expect("an announcement");

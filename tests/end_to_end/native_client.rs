@@ -24,14 +24,14 @@ fn a_client_is_welcomed_and_shown_the_registry() {
     client.send(Message::text(r#"{"op":"watch","id":1}"#));
     let registry = client.control("registry");
     let mut nodes = get(&up, "/api/v1/nodes")["nodes"].take();
-    // It changes each second, so the registry has none.
+    // The backlog changes each second, so the registry has none.
     assert!(nodes[0].as_object_mut().unwrap().remove("backlog").is_some());
     assert_eq!(registry["nodes"], nodes);
     let names: Vec<_> =
         registry["instances"].as_array().unwrap().iter().map(|one| &one["instance"]).collect();
     assert_eq!(names, ["processor", "memory"]);
     // And again when something changes.
-    client.ask(json!({"op": "command", "node": "plant", "instance": "processor", "command": "disable"}));
+    client.request(json!({"op": "command", "node": "plant", "instance": "processor", "command": "disable"}));
     let seen = eventually("the change", || {
         let registry = client.control("registry");
         registry["instances"].as_array()?.iter().find(|one| one["enabled"] == false).cloned()
@@ -42,7 +42,7 @@ fn a_client_is_welcomed_and_shown_the_registry() {
 #[test]
 fn the_clock_of_the_dac_can_be_queried() {
     let up = up(&[]);
-    let pong = Native::connect(&up.url()).ask(json!({"op": "ping", "client_time": 12.5}));
+    let pong = Native::connect(&up.url()).request(json!({"op": "ping", "client_time": 12.5}));
     assert_eq!((&pong["op"], &pong["client_time"]), (&json!("pong"), &json!(12.5)));
     assert!(pong["dac_time"].as_u64() > Some(1_700_000_000_000_000_000));
 }
@@ -65,7 +65,7 @@ fn samples_come_in_order_and_agree_with_the_api() {
     assert!(shown["latest"]["metrics"]["idle_time"].is_u64(), "{shown:#}");
 
     let topic = &subscribed["topic"];
-    assert_eq!(client.ask(json!({"op": "unsubscribe", "topic": topic}))["op"], "unsubscribed");
+    assert_eq!(client.request(json!({"op": "unsubscribe", "topic": topic}))["op"], "unsubscribed");
     client.subscribe("memory", json!({}));
     // Batches of the processor would not be read by the schema of the memory.
     client.samples(10);
@@ -117,7 +117,7 @@ fn a_late_reader_receives_the_missed_range() {
 fn a_failed_request_gets_a_named_error() {
     let up = up(&[]);
     let mut client = Native::connect(&up.url());
-    let mut code = |request| client.ask(request)["code"].as_str().unwrap_or("none").to_owned();
+    let mut code = |request| client.request(request)["code"].as_str().unwrap_or("none").to_owned();
     let subscribe = |node, instance| json!({"op": "subscribe", "node": node, "instance": instance});
     assert_eq!(code(subscribe("nowhere", "processor")), "unknown_instance");
     assert_eq!(code(subscribe("plant", "engine")), "unknown_instance");
@@ -146,7 +146,7 @@ fn subscriptions_have_a_limit() {
     let up = up(&["--config", config.to_str().unwrap()]);
     let mut client = Native::connect(&up.url());
     client.subscribe("processor", json!({}));
-    let refused = client.ask(json!({"op": "subscribe", "node": "plant", "instance": "memory"}));
+    let refused = client.request(json!({"op": "subscribe", "node": "plant", "instance": "memory"}));
     assert_eq!(refused["code"], "too_many_subscriptions");
     assert!(refused["message"].as_str().unwrap().contains("doors.max_subscriptions"), "{refused}");
 }

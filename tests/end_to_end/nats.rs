@@ -219,7 +219,7 @@ fn a_dac_that_was_killed_catches_up_from_copies_what_its_archive_lacks() {
     until_copied(&dac, 2_000);
     let before = copied(&dac);
     dac.kill();
-    // Nobody sends anything again.
+    // No one sends anything again.
     node.kill();
     let dac = Oasis::dac_at(&listen, &channel, &arguments);
     assert!(dac.stop().success());
@@ -407,7 +407,7 @@ fn dacs_that_report_in_nats_list_each_other_and_see_who_is_silent() {
             _ => Ok(()),
         }
     });
-    // What it reported last is still in the bucket, and makes nobody believe that it lives.
+    // The last report of the DAC is still in the bucket, and makes no one believe that it lives.
     let third = dac("hall-3");
     eventually_shown("two DACs", || {
         if states(&third).len() >= 2 { Ok(()) } else { Err(get(&third, "/api/v1/tem")) }

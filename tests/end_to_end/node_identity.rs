@@ -1,6 +1,6 @@
-//! Nodes have an identity: they are enrolled, their names are bound to their keys, and what rogues try is refused, reported, and disturbs nobody.
+//! Nodes have an identity: they are enrolled, their names are bound to their keys, and attempts of rogues are refused, reported, and disturb no one.
 
-use crate::harness::{Oasis, PATIENCE, eventually, eventually_shown, oasis};
+use crate::harness::{Oasis, TEST_TIMEOUT, eventually, eventually_shown, oasis};
 use oasis_channel::{
     Connector, DacMessage, NodeMessage, PROTOCOL, Receiver, ResumeSecret, Sender, tls::TlsConnector,
 };
@@ -61,7 +61,7 @@ impl Site {
         oasis().args(arguments).env("OASIS_ACCESS", self.path("access")).output().unwrap()
     }
 
-    /// What it prints.
+    /// Returns the output of a command.
     fn said(&self, arguments: &[&str]) -> String {
         let done = self.run(arguments);
         assert!(done.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&done.stderr));
@@ -116,7 +116,7 @@ impl Site {
         let name = ServerName::try_from("127.0.0.1").unwrap();
         let session = ClientConnection::new(files.load().unwrap(), name).unwrap();
         let socket = TcpStream::connect(self.dac.http().trim_start_matches("https://")).unwrap();
-        socket.set_read_timeout(Some(PATIENCE)).unwrap();
+        socket.set_read_timeout(Some(TEST_TIMEOUT)).unwrap();
         let mut stream = StreamOwned::new(session, socket);
         // Without chunks.
         write!(stream, "GET {path} HTTP/1.0\r\nHost: localhost\r\n\r\n").unwrap();
@@ -136,8 +136,8 @@ impl Site {
         })
     }
 
-    /// Waits for so many more samples of a node, and checks that none is missing.
-    fn goes_on(&self, node: &str) {
+    /// Waits for more samples of a node, and checks that none is missing.
+    fn continues(&self, node: &str) {
         let before = self.ledger(node, "its ledger", |_| true)["received"].as_u64().unwrap();
         let last = self.ledger(node, "samples", |ledger| ledger["received"].as_u64() > Some(before + 50));
         assert_eq!((&last["missing"], &last["unexplained"]), (&0.into(), &0.into()), "{last:#}");
@@ -152,7 +152,7 @@ impl Site {
         })
     }
 
-    /// How many nodes were refused with this code.
+    /// Returns the number of nodes that were refused with this code.
     fn refused(&self, code: &str) -> u64 {
         self.get("/api/v1/ledger")["channel"]["refused"][code].as_u64().unwrap_or(0)
     }
@@ -209,14 +209,14 @@ fn a_node_enrolls_once_with_a_token_and_needs_no_flags_afterwards() {
 
     let (node, log) = site.node("plant-7", &[]);
     logs(&log, "connected to the DAC");
-    site.goes_on("plant-7");
+    site.continues("plant-7");
 
     // The name belongs to the key: another host cannot enroll it, the same one can again.
     let refused = error(&site.enroll("plant-7", &site.token("plant-7"), "another"));
     assert!(refused.contains("oasis node revoke"), "{refused}");
     let again = site.enroll("plant-7", &site.token("plant-7"), "plant-7");
     assert!(again.status.success(), "renewed with the same key: {}", String::from_utf8_lossy(&again.stderr));
-    site.goes_on("plant-7");
+    site.continues("plant-7");
     assert!(node.stop().success());
 
     let list = eventually("when it was seen", || {
@@ -274,7 +274,7 @@ fn only_a_known_name_is_revoked_without_insisting() {
         "{refused}"
     );
     assert!(!site.said(&["node", "list"]).contains("revoked"));
-    // A certificate that was issued elsewhere, and that nobody has shown yet.
+    // A certificate that was issued elsewhere, and that no node has shown yet.
     let issued = site.authority.issue_node("mill", Lifetime::of_node(30)).unwrap();
     assert!(error(&site.run(&["node", "revoke", "mill"])).contains("--unknown"));
     assert!(
@@ -292,21 +292,21 @@ fn a_revoked_node_is_closed_and_refused_and_the_others_lose_nothing() {
     site.enrolled("mill");
     let (_mill, _) = site.node("mill", &[]);
     let (_plant, log) = site.node("plant", &[]);
-    site.goes_on("mill");
-    site.goes_on("plant");
+    site.continues("mill");
+    site.continues("plant");
     site.said(&["node", "revoke", "plant"]);
-    // It connects again and again, and is refused each time.
+    // The node connects again and again, and is refused each time.
     eventually("the revoked node is away", || (!site.is_online("plant")).then_some(()));
     logs(&log, "certificate was revoked");
     eventually("it was refused again", || (site.refused("certificate_revoked") > 1).then_some(()));
     let record = site.audited("certificate_revoked");
     assert_eq!((&record["principal"], &record["target"]), (&"node:plant".into(), &"plant".into()));
     assert!(!site.is_online("plant"));
-    site.goes_on("mill");
+    site.continues("mill");
     let list = site.said(&["node", "list"]);
     assert!(list.contains("revoked") && list.contains("active"), "{list}");
 
-    // It can be enrolled again; its old certificate stays revoked.
+    // The node can be enrolled again; its old certificate stays revoked.
     fs::remove_dir_all(site.path("plant")).unwrap();
     site.enrolled("plant");
     eventually("the running node has the new certificate", || site.is_online("plant").then_some(()));
@@ -328,7 +328,7 @@ fn rogues_are_refused_reported_and_disturb_nobody() {
     let site = Site::new();
     site.enrolled("plant");
     let (_victim, _) = site.node("plant", &[]);
-    site.goes_on("plant");
+    site.continues("plant");
 
     // Another node's name.
     let mill = site.authority.issue_node("mill", Lifetime::of_node(30)).unwrap();
@@ -338,7 +338,7 @@ fn rogues_are_refused_reported_and_disturb_nobody() {
     assert_eq!((&record["principal"], &record["target"]), (&"node:mill".into(), &"plant".into()));
     assert_eq!(record["address"], "127.0.0.1");
     assert!(site.refused("name_not_certified") > 0);
-    site.goes_on("plant");
+    site.continues("plant");
 
     // A copy of its key.
     let copy = Issued { certificate: site.path("plant/node.pem"), key: site.path("plant/node.key") };
@@ -348,7 +348,7 @@ fn rogues_are_refused_reported_and_disturb_nobody() {
     assert!(record["arguments"]["reason"].as_str().unwrap().contains("by two processes"), "{record}");
     assert!(site.warnings().contains("by two processes"), "{}", site.warnings());
     drop(second);
-    site.goes_on("plant");
+    site.continues("plant");
 
     // The same as another node.
     let uuid = Uuid::new_v4().to_string();
@@ -356,7 +356,7 @@ fn rogues_are_refused_reported_and_disturb_nobody() {
     logs(&log, "is in use by a connected node");
     site.audited("key_in_use");
     assert!(site.warnings().contains("key_in_use"), "{}", site.warnings());
-    site.goes_on("plant");
+    site.continues("plant");
 
     // A certificate of another authority.
     let foreign = Authority::create(&site.path("foreign")).unwrap();
@@ -372,7 +372,7 @@ fn rogues_are_refused_reported_and_disturb_nobody() {
     let (_older, log) = site.node_with(&older, "plant", &[]);
     logs(&log, "enrolled with another key");
     site.audited("key_wrong");
-    site.goes_on("plant");
+    site.continues("plant");
     assert!(site.is_online("plant"));
 }
 
@@ -480,13 +480,13 @@ fn datagrams_of_an_encrypted_node_are_protected_and_arrive() {
     site.enrolled("plant");
     let (node, log) = site.node("plant", &["--channel", "udp"]);
     logs(&log, "connected to the DAC");
-    site.goes_on("plant");
-    // Somebody else's datagrams are counted.
+    site.continues("plant");
+    // Datagrams of others are counted.
     let socket = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
     let foreign = [&b"OSD2"[..], &[7; 100]].concat();
     socket.send_to(&foreign, site.dac.channel().trim_start_matches("tls://")).unwrap();
     eventually("it is counted", || (site.refused("datagram_foreign") == 1).then_some(()));
-    site.goes_on("plant");
+    site.continues("plant");
     assert!(node.stop().success());
     let last = site
         .ledger("plant", "the node's last word", |ledger| ledger["node"]["taken"] == ledger["last_sequence"]);

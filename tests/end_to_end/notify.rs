@@ -1,7 +1,7 @@
 //! Notifications of alarms (`docs/guides/get-notified-of-alarms.md`): from a sample to a webhook, with real processes.
 
 use crate::harness::{
-    Oasis, PATIENCE, PlainNode, eventually, oasis,
+    Oasis, PlainNode, TEST_TIMEOUT, eventually, oasis,
     plain_node::{identity, pushed},
 };
 use oasis_wire::{
@@ -95,7 +95,7 @@ impl Webhook {
 
     /// The next body, and when it came.
     pub fn next(&self) -> (SystemTime, Value) {
-        self.bodies.recv_timeout(PATIENCE).expect("no notification came")
+        self.bodies.recv_timeout(TEST_TIMEOUT).expect("no notification came")
     }
 }
 

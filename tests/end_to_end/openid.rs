@@ -38,7 +38,7 @@ impl Provider {
         Some(Self { child, stdout, issuer })
     }
 
-    fn tell(&mut self, text: &str) {
+    fn send_command(&mut self, text: &str) {
         writeln!(self.child.stdin.as_mut().unwrap(), "{text}").unwrap();
         assert_eq!(line(&mut self.stdout), "ready");
     }
@@ -85,7 +85,7 @@ impl Plant {
     fn working(more: &str) -> Option<Self> {
         let mut plant = Self::start(more)?;
         let redirect = format!("{}/sign-in/oidc/callback", plant.dac.http());
-        plant.provider.tell(&redirect);
+        plant.provider.send_command(&redirect);
         Some(plant)
     }
 
@@ -107,7 +107,7 @@ impl Plant {
         records.map(|record| (text(&record["principal"]), text(&record["result"]))).collect()
     }
 
-    /// Somebody signs in: where the browser ends, and who it is for the DAC.
+    /// Signs in: returns where the browser ends, and its principal at the DAC.
     fn sign_in(&self, who: &str) -> (String, Value) {
         let mut browser = Browser::default();
         let end = browser.sign_in(self, who);
@@ -122,7 +122,7 @@ struct Browser {
 }
 
 impl Browser {
-    /// Status and place to go on.
+    /// Returns status and location.
     fn get(&mut self, url: &str) -> (u16, String) {
         let authority = authority(url);
         let own = self.cookies.iter().filter(|((of, _), value)| *of == authority && !value.is_empty());
@@ -142,7 +142,7 @@ impl Browser {
         (answer.status().as_u16(), location.map(|location| joined(url, location)).unwrap_or_default())
     }
 
-    /// Where the provider sends the browser back to.
+    /// Returns the address to which the provider sends the browser back.
     fn callback(&mut self, plant: &Plant, who: &str) -> String {
         let (status, url) = self.get(&format!("{}/sign-in/oidc", plant.dac.http()));
         assert_eq!(status, 303);
@@ -199,7 +199,7 @@ fn a_person_of_the_provider_gets_the_roles_of_its_groups() {
     assert_eq!(who["provider"], "Plant login");
     // The second time the account is there.
     assert_eq!(plant.sign_in("ada").1["name"], "ada");
-    // None of the groups of `eve` has a role, and `nobody` refuses.
+    // None of the groups of `eve` has a role, and the other user refuses.
     for (who, code) in [("eve", "no_role"), ("nobody", "denied")] {
         let (end, session) = plant.sign_in(who);
         assert!(end.ends_with(&format!("/#sign-in-failed={code}")), "{end}");
@@ -276,7 +276,7 @@ fn a_forged_id_token_is_refused() {
         ("key", "ignature"),
         ("unknown-key", "key"),
     ] {
-        plant.provider.tell(forging);
+        plant.provider.send_command(forging);
         let (end, who) = plant.sign_in("ada");
         assert!(end.ends_with("/#sign-in-failed=bad_answer"), "{forging}: {end}");
         assert_eq!(who["kind"], "local", "{forging}");
@@ -287,7 +287,7 @@ fn a_forged_id_token_is_refused() {
             "{forging}: {result}"
         );
     }
-    plant.provider.tell("honest");
+    plant.provider.send_command("honest");
     assert_eq!(plant.sign_in("ada").1["name"], "ada");
 }
 
@@ -301,9 +301,9 @@ fn while_the_provider_is_down_people_with_a_password_sign_in() {
     eventually("bob has signed in", || {
         ureq::post(format!("{}/api/v1/session", plant.dac.http())).send(&body).ok()
     });
-    // It is asked again, after a pause.
+    // The provider is asked again, after a pause.
     let redirect = format!("{}/sign-in/oidc/callback", plant.dac.http());
-    plant.provider.tell(&redirect);
+    plant.provider.send_command(&redirect);
     let who = eventually("the provider is used", || {
         let begin = Browser::default().get(&format!("{}/sign-in/oidc", plant.dac.http())).1;
         begin.starts_with(&plant.provider.issuer).then(|| plant.sign_in("ada").1)

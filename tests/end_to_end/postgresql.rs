@@ -116,7 +116,7 @@ impl Postgres {
         self.server.take().unwrap().wait().unwrap();
     }
 
-    pub fn ask(&self, sql: &str) -> String {
+    pub fn query(&self, sql: &str) -> String {
         let asked = Command::new(program("psql"))
             .args(["-X", "-A", "-t", "-q", "-v", "ON_ERROR_STOP=1", "-U", "postgres", "-p"])
             .arg(self.port.to_string())
@@ -130,7 +130,7 @@ impl Postgres {
     }
 
     pub fn count(&self, sql: &str) -> u64 {
-        self.ask(sql).parse().unwrap()
+        self.query(sql).parse().unwrap()
     }
 
     /// A configuration that writes to it, with further lines.
@@ -199,11 +199,11 @@ fn is_whole(postgres: &Postgres, dac: &Oasis, table: &str) -> u64 {
     let sql = format!(
         "SELECT count(*) || ' ' || count(DISTINCT sequence) || ' ' || coalesce(max(sequence), 0) FROM oasis.{table}"
     );
-    let text = postgres.ask(&sql);
+    let text = postgres.query(&sql);
     let figures: Vec<u64> = text.split(' ').map(|figure| figure.parse().unwrap()).collect();
     let is_whole = figures[0] == figures[1] && figures[0] == figures[2];
     if !is_whole {
-        let ends = postgres.ask(&format!(
+        let ends = postgres.query(&format!(
             "SELECT string_agg(sequence || ' of ' || epoch, ', ') FROM (SELECT sequence, epoch, lead(sequence)
              OVER (ORDER BY sequence) AS following FROM oasis.{table}) AS rows WHERE following > sequence + 1"
         ));
@@ -221,7 +221,7 @@ const PROCESSOR: &str = "oasis_system_linux_processor_probe";
 pub fn written(postgres: &Postgres, at_least: u64) {
     eventually("rows", || {
         let sql = format!("SELECT to_regclass('oasis.{PROCESSOR}') IS NOT NULL");
-        let is_there = postgres.ask(&sql) == "t";
+        let is_there = postgres.query(&sql) == "t";
         (is_there && postgres.count(&format!("SELECT count(*) FROM oasis.{PROCESSOR}")) >= at_least)
             .then_some(())
     });
@@ -243,7 +243,7 @@ fn postgresql_gets_every_sample_once_whatever_ends() {
     written(&postgres, before);
 
     // The table has the types and times of samples, and one partition a day.
-    let columns = postgres.ask(&format!(
+    let columns = postgres.query(&format!(
         "SELECT string_agg(column_name || ' ' || data_type, ', ' ORDER BY ordinal_position) FROM information_schema.columns
          WHERE table_schema = 'oasis' AND table_name = '{PROCESSOR}'"
     ));
@@ -252,7 +252,7 @@ fn postgresql_gets_every_sample_once_whatever_ends() {
         "SELECT count(*) FROM oasis.{PROCESSOR} WHERE abs(extract(epoch FROM time) * 1000000 - trunc(time_ns / 1000)) > 0
          OR time > now() + interval '1 minute' OR time < now() - interval '1 hour' OR idle_time < 1"
     );
-    assert_eq!(postgres.ask(&odd), "0");
+    assert_eq!(postgres.query(&odd), "0");
     assert_eq!(postgres.count(&format!("SELECT count(*) FROM oasis.{PROCESSOR}_rest")), 0);
     let latest = instance(&dac, "plant", "processor").unwrap();
     assert_eq!(latest["type"], "OASIS::System::LinuxProcessorProbe");
@@ -289,7 +289,7 @@ fn postgresql_gets_every_sample_once_whatever_ends() {
     let rows = is_whole(&postgres, &dac, PROCESSOR);
     is_whole(&postgres, &dac, "oasis_system_linux_memory_probe");
 
-    // It is killed: the node repeats unacknowledged samples, and rows stay unique.
+    // The DAC is killed: the node repeats unacknowledged samples, and rows stay unique.
     dac.kill();
     let dac = Oasis::dac_at(&listen, &channel, &["--config", &config]);
     ledger(&dac, "plant", "processor", "samples after its death", after_restart);
@@ -371,7 +371,7 @@ fn a_database_that_hangs_delays_nothing_else() {
     let node = Oasis::node(dac.channel(), &["--probe", "processor@200"]);
     written(&postgres, 1);
     let pid =
-        postgres.ask("SELECT pid FROM pg_stat_activity WHERE application_name = 'oasis'").parse().unwrap();
+        postgres.query("SELECT pid FROM pg_stat_activity WHERE application_name = 'oasis'").parse().unwrap();
     let pid = Pid::from_raw(pid).unwrap();
     kill_process(pid, Signal::STOP).unwrap();
     let before = received(&dac);
@@ -424,7 +424,7 @@ fn every_type_and_every_name_is_in_its_table_as_it_was() {
         running.shutdown();
         let name = &table.name;
         eventually("all rows", || {
-            let is_there = postgres.ask(&format!("SELECT to_regclass('oasis.{name}') IS NOT NULL")) == "t";
+            let is_there = postgres.query(&format!("SELECT to_regclass('oasis.{name}') IS NOT NULL")) == "t";
             (is_there
                 && postgres.count(&format!("SELECT count(*) FROM oasis.{name}")) == samples.len() as u64)
                 .then_some(())
@@ -432,7 +432,7 @@ fn every_type_and_every_name_is_in_its_table_as_it_was() {
         let sql =
             format!("SELECT to_jsonb(rows) FROM oasis.{name} rows WHERE node = $${node}$$ ORDER BY sequence");
         let rows: Vec<Value> =
-            postgres.ask(&sql).lines().map(|row| serde_json::from_str(row).unwrap()).collect();
+            postgres.query(&sql).lines().map(|row| serde_json::from_str(row).unwrap()).collect();
         assert_eq!(rows.len(), samples.len());
         for (row, sample) in rows.iter().zip(&samples) {
             for (column, cell) in table.columns.iter().zip(table.cells(&sample.values)) {

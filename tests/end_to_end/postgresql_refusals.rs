@@ -13,7 +13,7 @@ use oasis_wire::{
 use serde_json::{Value as Json, json};
 use std::fs;
 
-const SECOND: u64 = 1_000_000_000;
+const NANOS_PER_SECOND: u64 = 1_000_000_000;
 
 fn probe_type(name: &str, number: u8, metrics: Vec<Json>) -> ProbeType {
     let uuid = format!("0b3c9f0e-5d0c-4a7e-9a51-6f1c0e6a2d{number:02}");
@@ -47,7 +47,7 @@ impl Instance {
     /// Sends samples with these values in all of their metrics.
     fn send(&mut self, values: impl IntoIterator<Item = Value>) {
         for value in values {
-            self.send_at(1_763_683_200 * SECOND + self.sent, value);
+            self.send_at(1_763_683_200 * NANOS_PER_SECOND + self.sent, value);
         }
     }
 
@@ -84,12 +84,12 @@ fn a_refused_sample_is_named_and_all_others_are_stored_once() {
     tank_two.send(levels(1));
     rows(&dac, 2, 0);
     let check = "CHECK (level NOT IN (-1, 700, 701, 4999))";
-    postgres.ask(&format!("ALTER TABLE oasis.plant_tank ADD CONSTRAINT sensible {check}"));
+    postgres.query(&format!("ALTER TABLE oasis.plant_tank ADD CONSTRAINT sensible {check}"));
     tank_one.send(levels(5_000));
     tank_two.send(levels(300));
     other.send((0..100).map(Value::Uint));
     rows(&dac, 2 + 5_000 - 3 + 300 + 100, 3);
-    let levels_there = postgres.ask(
+    let levels_there = postgres.query(
         "SELECT count(*) || ' ' || count(DISTINCT sequence) || ' ' || sum(level) FROM oasis.plant_tank WHERE node = 'one'",
     );
     let sum = 5_000 * 5_001 / 2 + 1 - 700 - 701 - 4_999;
@@ -106,18 +106,18 @@ fn a_refused_sample_is_named_and_all_others_are_stored_once() {
     assert!(refusal["detail"].as_str().unwrap().contains("sensible"), "{refusal}");
 
     // A table that refuses everything delays no other, and does not cost two transactions a row.
-    postgres.ask("ALTER TABLE oasis.plant_tank ADD CONSTRAINT closed CHECK (false) NOT VALID");
+    postgres.query("ALTER TABLE oasis.plant_tank ADD CONSTRAINT closed CHECK (false) NOT VALID");
     tank_one.send(levels(5_000));
     other.send((0..100).map(Value::Uint));
     rows(&dac, 2 + 5_000 - 3 + 300 + 200, 5_003);
     assert_eq!((&state(&dac)["condition"], &state(&dac)["failures"]), (&json!("storing"), &json!(0)));
 
-    // It accepts them again.
-    postgres.ask("ALTER TABLE oasis.plant_tank DROP CONSTRAINT closed");
+    // The table accepts them again.
+    postgres.query("ALTER TABLE oasis.plant_tank DROP CONSTRAINT closed");
     tank_two.send(levels(10));
     rows(&dac, 2 + 5_000 - 3 + 300 + 200 + 10, 5_003);
     // After it was dropped, it is created again.
-    postgres.ask("DROP TABLE oasis.plant_tank");
+    postgres.query("DROP TABLE oasis.plant_tank");
     tank_two.send(levels(10));
     rows(&dac, 2 + 5_000 - 3 + 300 + 200 + 20, 5_003);
     assert_eq!(postgres.count("SELECT count(*) FROM oasis.plant_tank"), 10);
@@ -132,7 +132,8 @@ fn a_time_beyond_the_column_is_refused_and_the_rest_of_its_batch_is_stored() {
     let Some(postgres) = Postgres::start() else { return };
     let dac = Oasis::dac(&["--config", &postgres.config("")]);
     let mut tank = Instance::new(&dac, "one", tank());
-    let times = [SECOND, GREATEST, GREATEST + 1, 2 * SECOND, u64::MAX, 3 * SECOND];
+    let times =
+        [NANOS_PER_SECOND, GREATEST, GREATEST + 1, 2 * NANOS_PER_SECOND, u64::MAX, 3 * NANOS_PER_SECOND];
     for (time, level) in times.into_iter().zip(1_u8..) {
         tank.send_at(time, Value::Real64(level.into()));
     }
@@ -140,7 +141,10 @@ fn a_time_beyond_the_column_is_refused_and_the_rest_of_its_batch_is_stored() {
     only_beyond.send_at(u64::MAX, Value::Uint(7));
     rows(&dac, 4, 3);
     let stored = "SELECT string_agg(time_ns || ' ' || level, ', ' ORDER BY sequence) FROM oasis.plant_tank";
-    assert_eq!(postgres.ask(stored), format!("{SECOND} 1, {GREATEST} 2, {} 4, {} 6", 2 * SECOND, 3 * SECOND));
+    assert_eq!(
+        postgres.query(stored),
+        format!("{NANOS_PER_SECOND} 1, {GREATEST} 2, {} 4, {} 6", 2 * NANOS_PER_SECOND, 3 * NANOS_PER_SECOND)
+    );
     let state = state(&dac);
     let of = |table: &str| {
         let mut refusals = state["refusals"].as_array().unwrap().iter();
@@ -175,8 +179,8 @@ fn a_broken_index_refuses_its_own_table_and_delays_no_other() {
     rows(&dac, 20, 0);
     let index = "SELECT pg_relation_filepath(indexrelid) FROM pg_index WHERE indrelid = (
         SELECT tableoid FROM oasis.plant_tank LIMIT 1)";
-    let file = postgres.data().join(postgres.ask(index));
-    postgres.ask("CHECKPOINT");
+    let file = postgres.data().join(postgres.query(index));
+    postgres.query("CHECKPOINT");
     postgres.kill();
     let zeros = vec![0; fs::metadata(&file).unwrap().len() as usize];
     fs::write(&file, zeros).unwrap();
@@ -194,7 +198,7 @@ fn a_broken_index_refuses_its_own_table_and_delays_no_other() {
     );
     assert!(refusal["code"].as_str().unwrap().starts_with("XX"), "{broken}");
 
-    postgres.ask("REINDEX TABLE oasis.plant_tank");
+    postgres.query("REINDEX TABLE oasis.plant_tank");
     tank.send(levels(10));
     rows(&dac, 130, 100);
     for instance in [tank, other] {
@@ -225,7 +229,7 @@ fn a_type_too_wide_for_a_row_is_named_and_others_are_stored() {
     assert!(of("doubles")["detail"].as_str().unwrap().contains("8872 bytes"), "{state}");
     assert_eq!((&of("texts")["sequence"], &of("texts")["code"]), (&json!(2), &json!("54000")));
     assert!(of("texts")["detail"].as_str().unwrap().starts_with("row is too big"), "{state}");
-    assert_eq!(postgres.ask("SELECT xmin_2 + ctid_2 FROM oasis.odd"), "14");
+    assert_eq!(postgres.query("SELECT xmin_2 + ctid_2 FROM oasis.odd"), "14");
     assert_eq!(postgres.count("SELECT count(*) FROM oasis.flags WHERE m1591"), 1);
     assert_eq!((&state["condition"], &state["failures"]), (&json!("storing"), &json!(0)));
     for instance in [too_wide, widest, texts, odd_names] {
@@ -236,7 +240,7 @@ fn a_type_too_wide_for_a_row_is_named_and_others_are_stored() {
 #[test]
 fn a_name_that_the_database_cannot_encode_delays_nothing() {
     let Some(postgres) = Postgres::start() else { return };
-    postgres.ask("CREATE DATABASE latin ENCODING 'LATIN1' TEMPLATE template0");
+    postgres.query("CREATE DATABASE latin ENCODING 'LATIN1' TEMPLATE template0");
     let config = postgres.config("");
     let of_latin = fs::read_to_string(&config).unwrap().replace("dbname=postgres", "dbname=latin");
     fs::write(&config, of_latin).unwrap();

@@ -66,7 +66,7 @@ fn figures(postgres: &Postgres, table: &str) -> [u64; 3] {
     let sql = format!(
         "SELECT count(*) || ' ' || count(DISTINCT (run, sequence)) || ' ' || coalesce(max(sequence), 0) FROM oasis.{table}"
     );
-    let text = postgres.ask(&sql);
+    let text = postgres.query(&sql);
     let mut figures = text.split(' ').map(|figure| figure.parse().unwrap());
     [(); 3].map(|()| figures.next().unwrap())
 }
@@ -98,7 +98,7 @@ fn samples_of_a_node_that_changes_its_dac_are_in_the_database_once() {
             written(&site.postgres, 1);
         }
         dacs[home].take().unwrap().kill();
-        // The other one goes on after the last number that the first one had.
+        // The other one continues after the last number that the first one had.
         let other = dacs[1 - home].as_ref().unwrap();
         ledger(other, "plant", "processor", "samples at the other DAC", |ledger| {
             ledger["last_sequence"].as_u64() > Some(last)
@@ -116,7 +116,7 @@ fn samples_of_a_node_that_changes_its_dac_are_in_the_database_once() {
         assert_eq!((&state(dac)["missing"], &state(dac)["refused"]), (&json!(0), &json!(0)));
     }
     let writers = "SELECT string_agg(DISTINCT writer, ' ' ORDER BY writer) FROM oasis.oasis_writer_position";
-    assert_eq!(site.postgres.ask(writers), "hall-1 hall-2");
+    assert_eq!(site.postgres.query(writers), "hall-1 hall-2");
     let epochs = format!("SELECT count(DISTINCT epoch) FROM oasis.{PROCESSOR}");
     assert!(site.postgres.count(&epochs) >= 2);
 }
@@ -157,7 +157,7 @@ fn a_dac_with_another_name_goes_on_where_it_was() {
     site.postgres.kill();
     let last = received(&dac, 0);
     received(&dac, last + 100);
-    // What came while the database was away is in the archive alone.
+    // Samples that came while the database was away are in the archive alone.
     assert!(dac.stop().success());
     site.postgres.run();
     let dac = site.start(0, "new-name");
@@ -183,7 +183,7 @@ fn positions_of_an_earlier_version_are_taken_over_and_left_to_it() {
         "INSERT INTO oasis.oasis_position VALUES ('plant', 'processor', '{epoch}', 100)
          ON CONFLICT (node, instance) DO UPDATE SET epoch = excluded.epoch, next = excluded.next"
     );
-    site.postgres.ask(&format!(
+    site.postgres.query(&format!(
         "CREATE SCHEMA oasis;
          CREATE TABLE oasis.oasis_table (name text PRIMARY KEY, description text NOT NULL);
          CREATE TABLE oasis.oasis_position (node text, instance text, epoch text NOT NULL, next numeric(20) NOT NULL,
@@ -198,7 +198,7 @@ fn positions_of_an_earlier_version_are_taken_over_and_left_to_it() {
     written(&site.postgres, 100);
     assert_eq!(site.postgres.count(&first), 101, "the first hundred were written by the earlier version");
     // The earlier version, on another host, still writes its positions.
-    site.postgres.ask(&writes);
+    site.postgres.query(&writes);
     let at = "SELECT next FROM oasis.oasis_position";
     assert_eq!(site.postgres.count(at), 100);
     assert_eq!((&state(&dac)["refused"], &state(&dac)["failures"]), (&json!(0), &json!(0)));
@@ -249,7 +249,7 @@ fn tables_and_partitions_that_several_dacs_create_at_once_do_not_collide() {
     const DAYS: u64 = 15;
     let Some(mut site) = Site::new() else { return };
     let names: Vec<_> = (0..DACS).map(|number| format!("hall-{number}")).collect();
-    // All of them wait for the database, and go on at the same moment.
+    // All of them wait for the database, and continue at the same moment.
     site.postgres.kill();
     let dacs: Vec<_> = names.iter().enumerate().map(|(number, name)| site.start(number, name)).collect();
     let mut nodes: Vec<_> = (0..DACS)
@@ -291,7 +291,7 @@ fn tables_and_partitions_that_several_dacs_create_at_once_do_not_collide() {
     }
     let tables = "SELECT count(*) || ' ' || count(DISTINCT description) FROM oasis.oasis_table";
     let all = TYPES + DACS;
-    assert_eq!(site.postgres.ask(tables), format!("{all} {all}"), "one table for each shape");
+    assert_eq!(site.postgres.query(tables), format!("{all} {all}"), "one table for each shape");
     let tanks = "SELECT count(*) FROM oasis.oasis_table WHERE starts_with(name, 'plant_tank')";
     assert_eq!(site.postgres.count(tanks), DACS as u64);
     nodes.into_iter().for_each(|node| drop(node.running.shutdown()));
@@ -336,7 +336,7 @@ fn gaps_and_causes_are_those_of_all_dacs_together() {
     let at_first = burst(&mut node, 100);
     reached(&first, at_first);
     eventually("rows of the first DAC", || {
-        let is_there = site.postgres.ask("SELECT to_regclass('oasis.plant_tank') IS NOT NULL") == "t";
+        let is_there = site.postgres.query("SELECT to_regclass('oasis.plant_tank') IS NOT NULL") == "t";
         (is_there && site.postgres.count("SELECT count(*) FROM oasis.plant_tank") == at_first.0).then_some(())
     });
     first.kill();
@@ -351,7 +351,7 @@ fn gaps_and_causes_are_those_of_all_dacs_together() {
     let query = format!("WITH{}", query.split_once("```").unwrap().0);
     let causes = eventually_shown("causes of all gaps", || {
         let mut causes: BTreeMap<String, u64> = BTreeMap::new();
-        for line in site.postgres.ask(&query).lines() {
+        for line in site.postgres.query(&query).lines() {
             let fields: Vec<_> = line.split('|').collect();
             let count: u64 = fields[4].parse().unwrap();
             *causes.entry(fields[5].to_owned()).or_default() += count;

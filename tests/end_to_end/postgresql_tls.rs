@@ -62,9 +62,10 @@ fn postgresql_is_used_over_tls_only_with_a_valid_certificate() {
         let _node = Oasis::node(dac.channel(), &["--probe", "processor@100"]);
         written(&postgres, rows + 20);
         let encrypted = "SELECT bool_and(ssl) FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) WHERE application_name = 'oasis'";
-        assert_eq!(postgres.ask(encrypted), "t", "{address}");
+        assert_eq!(postgres.query(encrypted), "t", "{address}");
         drop(dac);
-        rows = postgres.ask("SELECT count(*) FROM oasis.oasis_system_linux_processor_probe").parse().unwrap();
+        rows =
+            postgres.query("SELECT count(*) FROM oasis.oasis_system_linux_processor_probe").parse().unwrap();
     }
     for (address, more, why) in [
         (at("localhost", "sslmode=require"), trusting("other.pem"), "UnknownIssuer"),

@@ -101,7 +101,7 @@ fn an_anemometer_is_polled_and_plugged_in_late() {
 fn an_anemometer_gets_its_settings_and_measures_although_it_refuses_one() {
     let folder = tempfile::tempdir().unwrap();
     let port = folder.path().join("wind");
-    // It starts as polled: with M2 it sends by itself. P9 is no rate.
+    // The anemometer starts as polled: with M2 it sends by itself. P9 is no rate.
     let _anemometer = Simulator::plug_in(&port, true).unwrap();
     let probe = format!("windsonic(port={},configure=M2 P9 K50)", port.display());
     let up = Oasis::up(&["--name", "plant", "--probe", &probe]);

@@ -56,7 +56,7 @@ fn only_samples_around_a_trigger_are_sent_and_the_rest_is_accounted_for() {
     assert_eq!(trigger("oven").0, 200);
     let triggered =
         ledger(&dac, "plant", "oven", "what lies before the command", |ledger| ledger["received"] == 7);
-    // Of 12 to 17 the last three, 12 being the second one above the limit.
+    // The last three of 12 to 17, 12 being the second one above the limit.
     assert_eq!((&triggered["last_sequence"], &triggered["missing"]), (&json!(17), &json!(10)));
     assert_eq!(causes(&triggered), ["kept_back", "kept_back"]);
 

@@ -318,7 +318,7 @@ fn a_new_reader_after_a_pause_begins_with_the_newest_sample_and_without_a_gap() 
     let began = first.subscribe("heartbeat", json!({}));
     let last = *numbers(&mut first, 10).last().unwrap();
     drop(first);
-    // The subscription ends after 10 s, and the home goes on.
+    // The subscription ends after 10 s, and the home continues.
     let seen = eventually_shown("a pause", || {
         let shown = instance(&relay, "plant", "heartbeat").unwrap_or_default();
         let newest = shown["latest"]["sequence"].as_u64();
@@ -332,7 +332,7 @@ fn a_new_reader_after_a_pause_begins_with_the_newest_sample_and_without_a_gap() 
     let (samples, controls) = new.samples(20);
     assert!(samples[0].sequence > seen + 150, "{}, {seen}", samples[0].sequence);
     assert!(controls.iter().all(|message| message["op"] != "gap"), "{controls:?}");
-    // Whoever goes on where the first one began learns that samples are missing.
+    // A reader that resumes where the first one began learns that samples are missing.
     let resume = format!("{}:{}", began["epoch"].as_str().unwrap(), began["offset"]);
     let mut resumed = Native::connect(&relay.url());
     resumed.subscribe("heartbeat", json!({"resume": resume}));
@@ -356,7 +356,7 @@ fn the_past_comes_from_the_archive_of_the_home() {
     let last = said(&["tail", "--url", relay.http(), "plant/heartbeat", "-n", "5", "--count", "30"]);
     assert_follow(&last.lines().map(number).collect::<Vec<_>>());
 
-    // What the log here has, a reader that stays keeps there.
+    // A reader that stays keeps the samples that the log here has.
     let mut reader = Native::connect(&relay.url());
     reader.subscribe("heartbeat", json!({}));
     reader.samples(200);
@@ -413,7 +413,7 @@ fn a_reader_resumes_at_another_dac_by_run_and_number() {
     let after = numbers(&mut client, 10);
     assert_follow(&[before, after].concat());
     let wrong =
-        client.ask(json!({"op": "subscribe", "node": "plant", "instance": "heartbeat", "resume": "x@1"}));
+        client.request(json!({"op": "subscribe", "node": "plant", "instance": "heartbeat", "resume": "x@1"}));
     assert!(wrong["message"].as_str().unwrap().contains("RUN@SEQUENCE"), "{wrong}");
 }
 

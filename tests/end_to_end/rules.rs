@@ -38,7 +38,7 @@ fn rules(folder: &Path, arguments: &[&str]) -> (i32, String, String) {
     (status.code().unwrap(), text(stdout), text(stderr))
 }
 
-/// Stores some samples of a processor, disables it for more than a second while another probe goes on, and stops all.
+/// Stores some samples of a processor, disables it for more than a second while another probe continues, and stops all.
 fn record(folder: &Path) {
     let dac = Oasis::dac(&["--archive", folder.join("samples").to_str().unwrap()]);
     let node = Oasis::node(dac.channel(), &["--probe", "processor@200", "--probe", "heartbeat@50"]);
@@ -117,22 +117,22 @@ fn an_editor_knows_types_and_instances_of_a_running_dac() {
     let node = Oasis::node(dac.channel(), &["--probe", "processor@1"]);
     ledger(&dac, "plant", "processor", "a sample", |ledger| ledger["received"].as_u64() > Some(0));
     let mut editor = Editor::start(&["rules", "lsp", "--stdio", "--dac", &dac.url()]);
-    let told = editor.ask("initialize", json!({"processId": null, "capabilities": {}}));
+    let told = editor.request("initialize", json!({"processId": null, "capabilities": {}}));
     assert_eq!(told["serverInfo"]["name"], "oasis rules lsp");
-    editor.tell("initialized", json!({}));
+    editor.notify("initialized", json!({}));
     let uri = "file:///plant/a.rules";
     let text = RULES.replace("cpu.idle_time >= 0", "cpu.idel_time >= 0");
     let document = json!({"uri": uri, "languageId": "rules", "version": 1, "text": text});
-    editor.tell("textDocument/didOpen", json!({"textDocument": document}));
+    editor.notify("textDocument/didOpen", json!({"textDocument": document}));
     let diagnostics = editor.diagnostics(uri);
     assert_eq!((diagnostics.len(), &diagnostics[0]["code"]), (1, &json!("R0008")), "{diagnostics:?}");
     let at = |line: u32, character: u32| json!({"textDocument": {"uri": uri}, "position": {"line": line, "character": character}});
-    let instances = editor.ask("textDocument/completion", at(0, 13));
+    let instances = editor.request("textDocument/completion", at(0, 13));
     assert_eq!(instances[1]["label"], "plant/processor", "{instances}");
-    let hover = editor.ask("textDocument/hover", at(0, 7));
+    let hover = editor.request("textDocument/hover", at(0, 7));
     assert!(hover["contents"]["value"].as_str().unwrap().contains("`plant/processor`"), "{hover}");
-    editor.ask("shutdown", Value::Null);
-    editor.tell("exit", Value::Null);
+    editor.request("shutdown", Value::Null);
+    editor.notify("exit", Value::Null);
     assert_eq!(editor.end(), Some(0));
     let listed = oasis().args(["rules", "list", "--url", &dac.url()]).output().unwrap();
     assert_eq!((listed.status.code(), &*listed.stdout), (Some(0), &b""[..]), "{listed:?}");

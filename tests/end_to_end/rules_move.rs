@@ -30,7 +30,7 @@ derive Mean every 1s {
 }
 "#;
 
-/// How the DACs learn of each other.
+/// Connections between the DACs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Ties {
     /// They relay each other.
@@ -45,7 +45,7 @@ struct Site {
     webhook: Webhook,
     ties: Ties,
     tem: Option<Oasis>,
-    /// Of the page and the data channel of each.
+    /// Addresses of the page and the data channel of each.
     addresses: [(String, String); 2],
     dacs: [Option<Oasis>; 2],
     node: Option<Oasis>,
@@ -208,7 +208,7 @@ impl Site {
         assert_eq!((self.own(number, "Up"), self.own(number, "Shelved")), (None, None));
     }
 
-    /// That nothing was raised again, and that nobody was told what he knew: `Up` was raised once, and `Shelved` once before it was shelved.
+    /// Checks that nothing was raised again, and that no one was notified twice: `Up` was raised once, and `Shelved` once before it was shelved.
     fn check_messages(&self, number: usize) {
         self.act(number, json!({"rule": "Shelved", "action": "unshelve"}));
         let mut messages = Vec::new();

@@ -75,7 +75,7 @@ fn an_alarm_exists_once_and_goes_with_its_node() {
     assert_eq!(site.own(0, "Up"), None);
     let is_gone = |entry: &Value| entry["rule"] == "Gone";
     assert!(!(0..2).any(|number| site.own_journal(number).iter().any(is_gone)));
-    // It shows the alarm of the other one.
+    // The DAC shows the alarm of the other one.
     alarm(site.0.dac(0), "Up", |alarm| alarm["dac"] == site.0.addresses[1].0 && alarm["quality"] == "good");
     assert_eq!(alarms(site.0.dac(0)).iter().filter(|alarm| alarm["rule"] == "Up").count(), 1);
     // And back.
@@ -87,7 +87,7 @@ fn alarms(dac: &Oasis) -> Vec<Value> {
     get(dac, "/api/v1/alarms?state=all")["alarms"].as_array().unwrap().clone()
 }
 
-/// Waits until an alarm is as it should be.
+/// Waits until an alarm matches.
 fn alarm(dac: &Oasis, rule: &str, is_so: impl Fn(&Value) -> bool) -> Value {
     eventually_shown(rule, || {
         let alarms = alarms(dac);

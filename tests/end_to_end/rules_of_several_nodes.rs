@@ -4,7 +4,7 @@ use crate::harness::{Oasis, RelayingDacs, eventually_shown, get};
 use serde_json::Value;
 use std::{collections::BTreeSet, fmt::Write as _};
 
-/// So many rules that each DAC has some, unless the hash is very unkind: nothing here depends on that.
+/// Number of rules: enough that each DAC has some, unless the hash is very unkind. No test depends on that.
 const RULES: usize = 8;
 
 /// Two DACs with the same rules, which join the nodes `a` and `b`.
@@ -55,7 +55,7 @@ impl Site {
         });
     }
 
-    /// What is in a DAC's own journal, of a kind.
+    /// Returns the entries of a kind in a DAC's own journal.
     fn journal(&self, number: usize, kind: &str) -> Vec<String> {
         let journal = get(self.0.dac(number), "/api/v1/alarms/journal?limit=1000");
         let entries = journal["entries"].as_array().unwrap().iter();

@@ -1,4 +1,4 @@
-//! `oasis setup`, the entry point of the container image, and the guide that uses both, behind nginx too.
+//! `oasis setup`, the entry point of the container image, and the guide that uses both, also with nginx in front.
 
 use crate::harness::{Oasis, eventually, has_program, oasis, repository};
 use serde_json::Value;
@@ -27,7 +27,7 @@ impl Site {
         self.0.path().join("site").join(name)
     }
 
-    /// What `oasis setup` prints.
+    /// Returns the output of `oasis setup`.
     fn set_up(&self, names: &[&str]) -> String {
         let any_port = ["--listen", "127.0.0.1:0", "--channel-listen", "127.0.0.1:0"];
         let (said, warned) = self.set_up_with(&[&any_port, names].concat());
@@ -35,7 +35,7 @@ impl Site {
         said
     }
 
-    /// What it prints with these arguments, and what it warns of.
+    /// Returns the output and the warnings with these arguments.
     fn set_up_with(&self, arguments: &[&str]) -> (String, String) {
         let site = self.0.path().join("site");
         let mut command = oasis();
@@ -90,7 +90,7 @@ fn a_site_is_set_up_once_and_stays_as_it_is() {
     let again = site.set_up(&["dac.example.org"]);
     assert!(again.contains("as they were"), "{again}");
     assert!(site.files() == before, "a second run changes nothing");
-    // What is lost is made again; accounts are not: somebody may have revoked the first token on purpose.
+    // Lost files are created again, but not accounts: the first token may have been revoked on purpose.
     fs::remove_file(site.path("oasis.toml")).unwrap();
     fs::remove_file(site.path("admin.token")).unwrap();
     site.set_up(&["dac.example.org"]);
@@ -249,7 +249,7 @@ impl Nginx {
     fn start(dac: &Oasis, site: &Site) -> Self {
         let guide = fs::read_to_string(repository().join("docs/guides/secure.md")).unwrap();
         let block = guide.split("```nginx\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
-        // Free now; nobody else asks for it in between, as a rule.
+        // Free now; as a rule no other process takes it before the server starts.
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let server = [
             ("listen 443 ssl", format!("listen 127.0.0.1:{port} ssl")),

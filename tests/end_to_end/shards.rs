@@ -65,7 +65,7 @@ fn every_subscriber_gets_each_sample_once_while_shards_come_and_go() {
         assert_eq!((status, &answer["shards"]), (200, &json!(shards)), "{answer:#}");
     }
     let clients: Vec<Native> = readers.into_iter().flat_map(|reader| reader.join().unwrap()).collect();
-    // Those that were too many are gone, those that are new have got connections, and nobody was closed.
+    // Surplus shards are gone, new ones have got connections, and no connection was closed.
     eventually_shown("an even spread", || {
         let shards = get(&up, "/api/v1/shards");
         let threads = shards["threads"].as_array().unwrap();

@@ -27,7 +27,7 @@ impl Closed {
         fs::write(&config, format!("[doors]\nallowed_origins = [{ORIGIN:?}]\n")).unwrap();
         let log = File::create(folder.path().join("log")).unwrap();
         let mut command = oasis();
-        // What a request carries would be seen here.
+        // Secrets of a request would be seen here.
         command.env("OASIS_LOG", "trace");
         let access = folder.path().join("access");
         let arguments =
@@ -45,14 +45,14 @@ impl Closed {
         self.access().join(format!("host-{port}.token"))
     }
 
-    /// A command of somebody who finds this folder of accounts.
+    /// Runs a command of a user who finds this folder of accounts.
     fn command(&self, folder: &Path, arguments: &[&str]) -> Output {
         let mut command: Command = oasis();
         command.args(arguments).env("OASIS_URL", self.dac.http()).env("OASIS_ACCESS", folder);
         command.output().unwrap()
     }
 
-    /// What a command of the DAC's user prints.
+    /// Returns the output of a command of the DAC's user.
     fn said(&self, arguments: &[&str]) -> String {
         let output = self.command(&self.access(), arguments);
         assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
@@ -85,7 +85,7 @@ impl Closed {
         lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
 
-    /// What is recorded of an action: principal and result.
+    /// Returns the records of an action: principal and result.
     fn recorded(&self, action: &str) -> Vec<(String, String)> {
         let text = |value: &Value| value.as_str().unwrap().to_owned();
         let records = self.records().into_iter().filter(|record| record["action"] == action);
@@ -142,7 +142,7 @@ fn a_closed_host_is_open_to_the_user_of_the_dac() {
         );
     }
     let token = fs::read_to_string(&file).unwrap();
-    // Nobody else makes links.
+    // No other principal makes links.
     assert_eq!(closed.post("/api/v1/sign-in-links", &[], &Value::Null).0, 403);
     fs::set_permissions(&file, fs::Permissions::from_mode(0o644)).unwrap();
     let refused = closed.command(&closed.access(), &["list"]);

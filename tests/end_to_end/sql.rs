@@ -179,7 +179,7 @@ fn alarms_and_their_journal_are_tables_while_the_dac_runs_and_after_it() {
     // A damaged database hides no other table.
     let damaged = path("elsewhere/alarms.sqlite3");
     fs::write(&damaged, b"no database at all".repeat(500)).unwrap();
-    // It may have all pages again.
+    // The log may contain all pages again.
     let _ = fs::remove_file(format!("{damaged}-wal"));
     let config = path("oasis.toml");
     assert_eq!(printed(&[&archive, "--config", &config, "SELECT 1 AS one"]), "one\n1\n");

@@ -14,7 +14,7 @@ fn rows(guarded: &Guarded, token: &str, query: &str) -> Value {
 
 /// Status, code and details of a refusal.
 fn refusal(guarded: &Guarded, token: &str, query: &str) -> (u16, String, String) {
-    let (status, text) = guarded.ask(token, "POST", "/api/v1/sql", Some(&json!({"query": query})));
+    let (status, text) = guarded.request(token, "POST", "/api/v1/sql", Some(&json!({"query": query})));
     let problem: Value = serde_json::from_str(&text).unwrap();
     let text = |name: &str| problem[name].as_str().unwrap_or_default().to_owned();
     (status, text("type").replace("/problems/", ""), text("detail"))
@@ -128,7 +128,10 @@ fn a_query_is_one_select_and_ends_at_its_limits() {
     assert_eq!((answer["rows"].as_array().unwrap().len(), &answer["more"]), (100_000, &json!(true)));
     assert_eq!(answer["rows"][1], json!(["2"]));
     let csv = json!({"query": "SELECT node, sequence, '=1' AS x FROM beat", "format": "csv"});
-    assert_eq!(guarded.ask(&a, "POST", "/api/v1/sql", Some(&csv)).1, "node,sequence,x\na,1,'=1\na,3,'=1\n");
+    assert_eq!(
+        guarded.request(&a, "POST", "/api/v1/sql", Some(&csv)).1,
+        "node,sequence,x\na,1,'=1\na,3,'=1\n"
+    );
     let endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n";
     let (status, code, _) = refusal(&guarded, &a, endless);
     assert_eq!((status, code.as_str()), (504, "query_time"));
@@ -166,7 +169,7 @@ fn a_query_ends_when_its_client_leaves() {
 }
 
 fn refusal_or_rows(guarded: &Guarded) -> u16 {
-    guarded.ask("", "POST", "/api/v1/sql", Some(&json!({"query": "SELECT 1"}))).0
+    guarded.request("", "POST", "/api/v1/sql", Some(&json!({"query": "SELECT 1"}))).0
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! One client cannot starve the others: of turns, of descriptors, of places.
 
 use crate::harness::request as ask;
-use crate::harness::{Native, Oasis, PATIENCE, Program, eventually, get, ledger, oasis, open, program};
+use crate::harness::{Native, Oasis, Program, TEST_TIMEOUT, eventually, get, ledger, oasis, open, program};
 use rustix::process::{Resource, Rlimit, getrlimit};
 use serde_json::{Value, json};
 use std::{
@@ -32,7 +32,7 @@ fn dac(text: &str) -> (Oasis, tempfile::TempDir) {
 
 fn connect(address: &str) -> TcpStream {
     let stream = TcpStream::connect(address).unwrap();
-    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    stream.set_read_timeout(Some(TEST_TIMEOUT)).unwrap();
     stream
 }
 
@@ -43,7 +43,7 @@ fn rest(mut stream: TcpStream) -> String {
     String::from_utf8_lossy(&all).into_owned()
 }
 
-/// How often the DAC has refused clients of this entrance for this reason.
+/// Returns how often the DAC has refused clients of this entrance for this reason.
 fn refused(dac: &Oasis, entrance: &str, code: &str) -> u64 {
     get(dac, "/api/v1/ledger")[entrance]["refused"][code].as_u64().unwrap_or(0)
 }
@@ -92,7 +92,7 @@ fn a_client_that_sends_pongs_without_pause_delays_no_other_reader_of_its_shard()
     let (start, before) = (Instant::now(), flood.sent());
     for messages in 0..600 {
         reader.next();
-        assert!(start.elapsed() < PATIENCE, "only {messages} messages");
+        assert!(start.elapsed() < TEST_TIMEOUT, "only {messages} messages");
     }
     // At a bounded rate: its system waits until a part of what was sent is read.
     eventually("the flood is served, too", || (flood.sent() > before).then_some(()));
@@ -101,7 +101,7 @@ fn a_client_that_sends_pongs_without_pause_delays_no_other_reader_of_its_shard()
 /// A POST whose body never arrives.
 const UNFINISHED: &str = "POST /api/v1/commands HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 100\r\n\r\n{";
 /// A whole request, after which the connection stays open.
-const WHOLE: &str = "GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n";
+const COMPLETE_REQUEST: &str = "GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n";
 
 /// Connects and sends this.
 fn request(dac: &Oasis, text: &str) -> TcpStream {
@@ -136,7 +136,7 @@ fn a_request_that_stops_is_answered_408_and_an_idle_connection_is_closed() {
         assert!(answer.contains("/problems/request_timeout") && answer.contains(setting), "{answer}");
     }
     assert_eq!(answer(""), "");
-    let answer = answer(WHOLE);
+    let answer = answer(COMPLETE_REQUEST);
     assert!(answer.starts_with("HTTP/1.1 200 ") && answer.matches("HTTP/1.1").count() == 1, "{answer}");
     assert_eq!(refused(&dac, "doors", "request_timeout"), 2);
 }
@@ -314,7 +314,7 @@ fn connections_leave_descriptors_for_the_archive() {
     let _node = Oasis::node(dac.channel(), &["--probe", "processor@200"]);
     ledger(&dac, "plant", "processor", "a sample", |ledger| ledger["received"] != 0);
     let mut early = connect(dac.listen());
-    early.write_all(WHOLE.as_bytes()).unwrap();
+    early.write_all(COMPLETE_REQUEST.as_bytes()).unwrap();
     early.read_exact(&mut [0; 12]).unwrap();
     dac.set_limit(
         Resource::Nofile,

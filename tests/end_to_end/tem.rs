@@ -30,7 +30,7 @@ impl Site {
         tool_in(self.folder.path()).args(arguments).env("OASIS_TEM", self.tem.http()).output().unwrap()
     }
 
-    /// What it prints.
+    /// Returns the output of a command.
     fn said(&self, arguments: &[&str]) -> String {
         let done = self.tool(arguments);
         assert!(done.status.success(), "{arguments:?}: {}", errors(&done));
@@ -84,7 +84,7 @@ fn listed(tem: &Oasis, name: &str) -> Value {
     list["dacs"].as_array().unwrap().iter().find(|dac| dac["name"] == name).cloned().unwrap_or_default()
 }
 
-/// What the health of a DAC says of its TEM; the DAC itself is well.
+/// Returns the problem with its TEM in a DAC's health; the DAC itself is well.
 fn problem(dac: &Oasis) -> Option<String> {
     let health = get(dac, "/api/v1/health");
     assert_eq!(health["status"], "ok", "{health}");
@@ -145,7 +145,7 @@ fn node_at(dac: &Oasis, name: &str) -> Oasis {
     Oasis::node_started_by(oasis(), log, &["--name", name, "--dac", dac.channel(), "--probe", "heartbeat"])
 }
 
-/// What health warns of: parts and reasons.
+/// Returns the warnings of health: parts and reasons.
 fn warnings(dac: &Oasis) -> String {
     get(dac, "/api/v1/health")["warnings"].to_string()
 }
@@ -361,7 +361,7 @@ fn a_reader_of_changes_receives_only_these() {
     assert_eq!(get(&tem, "/api/v1/tem?after=0000000000000001:7")["complete"], true);
 }
 
-/// A TEM with TLS that knows nobody without a token.
+/// A TEM with TLS that accepts no one without a token.
 struct SecureSite {
     folder: TempDir,
     authority: Authority,

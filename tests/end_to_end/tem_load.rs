@@ -1,4 +1,4 @@
-//! What a TEM costs: `make bench-tem`.
+//! Cost of a TEM: `make bench-tem`.
 
 use crate::harness::{Oasis, eventually, get, oasis, request};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -20,14 +20,14 @@ const DACS: usize = 1_000;
 const NODES: usize = 10;
 /// Many register at the same time: the audit log syncs each that comes, and all that wait at once.
 const THREADS: usize = 50;
-const HEARTBEAT: Duration = Duration::from_millis(500);
+const HEARTBEAT_INTERVAL: Duration = Duration::from_millis(500);
 /// Length of a measurement. `/proc/PID/stat` counts hundredths of a second.
-const WINDOW: Duration = Duration::from_secs(10);
+const MEASUREMENT_TIME: Duration = Duration::from_secs(10);
 const WINDOWS: usize = 5;
 /// A hundredth of a second.
 const TICKS: f64 = 100.0;
 
-/// How a DAC sends its heartbeats.
+/// Path of a DAC's heartbeats.
 #[derive(Clone, Copy, PartialEq)]
 enum Way {
     Stream,
@@ -46,7 +46,7 @@ enum Sink {
     Requests(TcpStream),
 }
 
-/// As long as a real one; the TEM that hears a DAC itself does not look at it.
+/// As long as a real one; a TEM that gets the heartbeat from the DAC itself does not check it.
 fn signature() -> String {
     "A".repeat(86)
 }
@@ -138,14 +138,14 @@ fn ticks(process: &Oasis) -> f64 {
 fn send_all(tem: &Oasis, way: Way, thread: usize, is_over: &AtomicBool) {
     let numbers: Vec<usize> = (thread..DACS).step_by(THREADS).collect();
     let mut dacs: Vec<Option<Dac>> = numbers.iter().map(|_| None).collect();
-    let pause = HEARTBEAT / u32::try_from(numbers.len()).unwrap();
+    let pause = HEARTBEAT_INTERVAL / u32::try_from(numbers.len()).unwrap();
     let mut due = Instant::now();
     while !is_over.load(Ordering::Relaxed) {
         for (number, dac) in numbers.iter().zip(&mut dacs) {
             thread::sleep(due.saturating_duration_since(Instant::now()));
             dac.get_or_insert_with(|| Dac::register(tem, *number, way)).send(*number);
-            // What is late is not made up for: nobody sends faster than twice a second.
-            due = (due + pause).max(Instant::now() - HEARTBEAT / 10);
+            // Late heartbeats are not made up for: no DAC sends faster than twice a second.
+            due = (due + pause).max(Instant::now() - HEARTBEAT_INTERVAL / 10);
         }
     }
 }
@@ -175,13 +175,13 @@ fn measure(way: Way) -> Vec<f64> {
         thread::sleep(Duration::from_secs(1));
         (count_live(&tem) == DACS).then_some(())
     });
-    // What the beginning has cost is over.
+    // The cost of the beginning is over.
     thread::sleep(Duration::from_secs(5));
     let accepted = || get(&tem, "/api/v1/tem")["counters"]["accepted"].as_u64().unwrap();
     let (heartbeats, start) = (accepted(), Instant::now());
     let windows = (0..WINDOWS).map(|_| {
         let (before, began) = (ticks(&tem), Instant::now());
-        thread::sleep(WINDOW);
+        thread::sleep(MEASUREMENT_TIME);
         (ticks(&tem) - before) / TICKS / began.elapsed().as_secs_f64() * 100.0
     });
     let windows = windows.collect();
@@ -207,7 +207,7 @@ fn a_tem_with_a_thousand_dacs_and_ten_thousand_nodes_costs_little() {
         println!(
             "heartbeats by {what}: {:.2} % of a core (median of {WINDOWS} windows of {} s; {:.2} to {:.2} %)",
             windows[WINDOWS / 2],
-            WINDOW.as_secs(),
+            MEASUREMENT_TIME.as_secs(),
             windows[0],
             windows[WINDOWS - 1]
         );

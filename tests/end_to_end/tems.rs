@@ -74,7 +74,7 @@ fn each_tem_of_a_line_lists_every_dac() {
             dac["nodes"] == json!(["plant"])
         });
     }
-    // It comes from the neighbor, which says so.
+    // The entry comes from the neighbor, and names it.
     assert_eq!(listed(&third, "hall-1")["via"], second.http());
     assert_eq!(listed(&third, "hall-3")["via"], Value::Null);
     let tems = get(&second, "/api/v1/tem")["tems"].clone();
@@ -150,7 +150,7 @@ fn a_tem_that_hangs_delays_no_other() {
     until_late(&second, "hall-2");
     until_live(&second, "hall-1");
     until_warned(&hall, &["not listed"]);
-    // A DAC that comes meanwhile is in both lists as soon as the other one goes on.
+    // A DAC that comes meanwhile is in both lists as soon as the other one continues.
     let third = dac(&[&second], "hall-3");
     until_live(&second, "hall-3");
     signal(&first, Signal::CONT);
@@ -251,7 +251,7 @@ fn a_hostile_peer_changes_nothing_that_this_tem_hears() {
     let after = listed(&tem, "hall-1");
     assert_eq!((&after["state"], &after["doors"]), (&json!("late"), &before["doors"]), "no peer revives it");
     assert!(get(&tem, "/api/v1/tem")["counters"]["forged"].as_u64() > Some(0));
-    // What nobody has heard takes bounded room, and is late when its number does not move.
+    // DACs that were never heard take bounded room, and are late when their numbers do not move.
     let many: Vec<Value> = (0..1_500)
         .map(|number| json!({"name": format!("x-{number}"), "silent_ms": 0, "heartbeat": heartbeat(epoch)}))
         .collect();

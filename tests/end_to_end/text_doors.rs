@@ -1,6 +1,6 @@
 //! Samples as text over plain HTTP (`docs/reference/text-doors.md`): poll, long poll, lines, server-sent events.
 
-use crate::harness::{Native, Oasis, PATIENCE, eventually, get, ledger};
+use crate::harness::{Native, Oasis, TEST_TIMEOUT, eventually, get, ledger};
 use serde_json::{Value, json};
 use std::{
     collections::BTreeMap,
@@ -19,7 +19,7 @@ static AGENT: LazyLock<Agent> = LazyLock::new(|| {
     Agent::config_builder()
         .http_status_as_error(false)
         .max_idle_connections(0)
-        .timeout_recv_response(Some(PATIENCE))
+        .timeout_recv_response(Some(TEST_TIMEOUT))
         .build()
         .into()
 });
@@ -43,12 +43,12 @@ fn config(text: &str) -> (tempfile::TempDir, PathBuf) {
 }
 
 /// Status and document.
-fn ask(dac: &Oasis, path: &str) -> (u16, Value) {
+fn get_json(dac: &Oasis, path: &str) -> (u16, Value) {
     let mut answer = AGENT.get(format!("{}{path}", dac.http())).call().expect("an answer");
     (answer.status().as_u16(), answer.body_mut().read_json().expect("JSON"))
 }
 
-/// An answer that goes on, line by line.
+/// An answer that is read line by line.
 struct Lines(BufReader<BodyReader<'static>>);
 
 impl Lines {
@@ -63,7 +63,7 @@ impl Lines {
         Self(BufReader::with_capacity(1024, answer.into_body().into_reader()))
     }
 
-    /// The next line that says something, without its end; none behind the last one.
+    /// Returns the next line with content, without its end; none after the last one.
     fn line(&mut self) -> Option<String> {
         loop {
             let mut line = String::new();
@@ -156,7 +156,7 @@ fn a_poll_answers_at_once_and_the_next_goes_on_where_it_ended() {
     let mut account = Account::from(0);
     let mut path = format!("/api/v1/samples?{TOPIC}&from=earliest");
     while account.samples < 50 {
-        let (status, answer) = ask(&up, &path);
+        let (status, answer) = get_json(&up, &path);
         assert_eq!(status, 200, "{answer}");
         answer["messages"].as_array().unwrap().iter().for_each(|message| account.take(message));
         let next = answer["next"].as_str().unwrap();
@@ -173,7 +173,7 @@ fn a_poll_from_a_time_to_come_continues_after_the_newest_sample() {
     for arguments in [&[][..], &["--archive", archive.path().to_str().unwrap()]] {
         let up = up(arguments);
         let received = ledger(&up, "plant", "processor", "a ledger", |_| true)["received"].as_u64().unwrap();
-        let (status, answer) = ask(&up, &format!("/api/v1/samples?{TOPIC}&from=2100-01-01"));
+        let (status, answer) = get_json(&up, &format!("/api/v1/samples?{TOPIC}&from=2100-01-01"));
         assert_eq!(status, 200, "{answer}");
         // Samples that arrive meanwhile are live, whatever their clock says.
         for sample in answer["messages"].as_array().unwrap().iter().flat_map(samples_of) {
@@ -197,9 +197,9 @@ fn the_past_comes_in_as_many_points_at_every_door_and_live_samples_follow() {
     let folder = tempfile::tempdir().unwrap();
     let up = up(&["--archive", folder.path().to_str().unwrap()]);
     let query = format!("{TOPIC}&from=-1h&points=30");
-    // All samples there are went into the points, and the position is behind them.
+    // All samples there are went into the points, and the position is after them.
     for door in ["", "/wait"] {
-        let (status, answer) = ask(&up, &format!("/api/v1/samples{door}?{query}"));
+        let (status, answer) = get_json(&up, &format!("/api/v1/samples{door}?{query}"));
         assert_eq!(status, 200, "{answer}");
         let points = &answer["messages"][0];
         let mut account = Account::from(samples_in(points));
@@ -225,20 +225,20 @@ fn the_past_comes_in_as_many_points_at_every_door_and_live_samples_follow() {
     let (name, id, points) = events.event();
     assert_eq!((name.as_str(), offset_of(&id)), ("points", samples_in(&points)));
     // A time that is over ends there.
-    let (_, answer) = ask(&up, &format!("/api/v1/samples?{query}&to=-1s"));
+    let (_, answer) = get_json(&up, &format!("/api/v1/samples?{query}&to=-1s"));
     assert_eq!(answer["messages"][1], json!({"event": "end", "cause": "to"}), "{answer}");
 }
 
 #[test]
 fn a_sample_looks_like_that_of_the_api() {
     let up = up(&[]);
-    let (_, answer) = ask(&up, &format!("/api/v1/samples?{TOPIC}&from=earliest"));
+    let (_, answer) = get_json(&up, &format!("/api/v1/samples?{TOPIC}&from=earliest"));
     let message = &answer["messages"][0];
     assert_eq!((&message["event"], &message["node"]), (&json!("samples"), &json!("plant")), "{message}");
     let sample = &message["samples"][0];
     assert_eq!((&sample["sequence"], &sample["offset"], &sample["state"]), (&json!(1), &json!(0), &json!(0)));
     assert!(sample["metrics"]["idle_time"].is_u64() && sample["time"].is_u64(), "{sample}");
-    let (_, answer) = ask(&up, &format!("/api/v1/samples?{TOPIC}&from=earliest&integers=string"));
+    let (_, answer) = get_json(&up, &format!("/api/v1/samples?{TOPIC}&from=earliest&integers=string"));
     let exact = &answer["messages"][0]["samples"][0];
     assert_eq!(exact["time"], sample["time"].to_string());
     assert_eq!(exact["metrics"]["idle_time"], sample["metrics"]["idle_time"].to_string());
@@ -251,7 +251,7 @@ fn a_poll_has_a_most_and_says_that_there_is_more() {
     ledger(&up, "plant", "processor", "more than an answer holds", |ledger| {
         ledger["received"].as_u64() > Some(50)
     });
-    let (_, answer) = ask(&up, &format!("/api/v1/samples?{TOPIC}&from=earliest"));
+    let (_, answer) = get_json(&up, &format!("/api/v1/samples?{TOPIC}&from=earliest"));
     assert_eq!(answer["more"], true);
     assert!(answer["messages"].as_array().unwrap().len() < 20, "{answer}");
 }
@@ -260,14 +260,14 @@ fn a_poll_has_a_most_and_says_that_there_is_more() {
 fn a_long_poll_waits_for_data_until_its_timeout() {
     let up = Oasis::up(&["--name", "plant", "--probe", "processor@0.01"]);
     ledger(&up, "plant", "processor", "a sample", |ledger| ledger["received"] == 1);
-    let (_, first) = ask(&up, &format!("/api/v1/samples/wait?{TOPIC}"));
+    let (_, first) = get_json(&up, &format!("/api/v1/samples/wait?{TOPIC}"));
     let next = first["next"].as_str().unwrap().to_owned();
     assert_eq!(first["messages"][0]["samples"][0]["sequence"], 1);
-    let (_, empty) = ask(&up, &format!("/api/v1/samples/wait?{TOPIC}&resume={next}&timeout=0"));
+    let (_, empty) = get_json(&up, &format!("/api/v1/samples/wait?{TOPIC}&resume={next}&timeout=0"));
     assert_eq!((&empty["messages"], empty["next"].as_str()), (&json!([]), Some(next.as_str())));
     std::thread::scope(|scope| {
         let held =
-            scope.spawn(|| ask(&up, &format!("/api/v1/samples/wait?{TOPIC}&resume={next}&timeout=20")));
+            scope.spawn(|| get_json(&up, &format!("/api/v1/samples/wait?{TOPIC}&resume={next}&timeout=20")));
         eventually("a long poll is held", || {
             (get(&up, "/api/v1/ledger")["readers"]["long_poll"] == 1).then_some(())
         });
@@ -375,7 +375,7 @@ fn latest_gives_one_sample_and_the_skipped_range() {
     let up = up(&[]);
     let epoch = get(&up, "/api/v1/ledger")["epoch"].as_str().unwrap().to_owned();
     ledger(&up, "plant", "processor", "20 samples", |ledger| ledger["received"].as_u64() >= Some(20));
-    let (_, answer) = ask(&up, &format!("/api/v1/samples?{TOPIC}&resume={epoch}:3&delivery=latest"));
+    let (_, answer) = get_json(&up, &format!("/api/v1/samples?{TOPIC}&resume={epoch}:3&delivery=latest"));
     // Samples that come while the answer is made follow.
     let [gap, samples, ..] = answer["messages"].as_array().unwrap().as_slice() else { panic!("{answer}") };
     assert_eq!((&gap["cause"], &gap["from"]), (&json!("latest"), &json!(3)));
@@ -417,7 +417,7 @@ fn thinned_streams_are_made_once_for_all_and_account_for_everything() {
 fn a_thinned_stream_goes_after_its_last_reader() {
     let (_folder, path) = config("[log]\nderived_linger_ms = 0\n");
     let up = up(&["--config", path.to_str().unwrap()]);
-    let (_, first) = ask(&up, &format!("/api/v1/samples/wait?{TOPIC}&delivery=max_hz=5"));
+    let (_, first) = get_json(&up, &format!("/api/v1/samples/wait?{TOPIC}&delivery=max_hz=5"));
     let next = first["next"].as_str().unwrap();
     eventually("no derived stream", || (get(&up, "/api/v1/ledger")["derived"] == json!([])).then_some(()));
     // And its positions are good for the one that takes its place.
@@ -481,7 +481,7 @@ fn a_refused_request_names_its_parameter() {
         ("node=plant&instance=processor&resume=here", 400, ["resume", "EPOCH:OFFSET"]),
     ] {
         for path in ["", "/wait", "/stream", "/events"] {
-            let (got, problem) = ask(&up, &format!("/api/v1/samples{path}?{query}"));
+            let (got, problem) = get_json(&up, &format!("/api/v1/samples{path}?{query}"));
             let detail = problem["detail"].as_str().unwrap();
             assert_eq!(got, status, "{problem}");
             assert!(words.iter().all(|word| detail.contains(word)), "{detail}");
@@ -496,25 +496,25 @@ fn places_are_limited_and_free_again_when_a_reader_goes() {
     let events = format!("/api/v1/samples/events?{TOPIC}");
     let mut first = Lines::open(&up, &events, &[]);
     first.event();
-    let (status, problem) = ask(&up, &events);
+    let (status, problem) = get_json(&up, &events);
     assert_eq!(status, 503, "{problem}");
     assert!(problem["detail"].as_str().unwrap().contains("doors.max_sse"), "{problem}");
     let second = Lines::open(&up, &format!("/api/v1/samples/stream?{TOPIC}"), &[]);
-    let (status, problem) = ask(&up, &format!("/api/v1/samples?{TOPIC}"));
+    let (status, problem) = get_json(&up, &format!("/api/v1/samples?{TOPIC}"));
     assert_eq!((status, &problem["type"]), (429, &json!("/problems/too_many_from_address")));
     drop(second);
     eventually("a place is free", || (get(&up, "/api/v1/ledger")["readers"]["stream"] == 0).then_some(()));
     // WebSockets count as well.
     let socket = Native::connect(&up.url());
-    assert_eq!(ask(&up, &format!("/api/v1/samples?{TOPIC}")).0, 429);
+    assert_eq!(get_json(&up, &format!("/api/v1/samples?{TOPIC}")).0, 429);
     drop((first, socket));
     eventually("the places are free", || {
         let readers = &get(&up, "/api/v1/ledger")["readers"];
         (readers["sse"] == 0 && readers["stream"] == 0).then_some(())
     });
-    let (status, problem) = ask(&up, &format!("/api/v1/samples?{TOPIC}&delivery=envelope=1"));
+    let (status, problem) = get_json(&up, &format!("/api/v1/samples?{TOPIC}&delivery=envelope=1"));
     assert_eq!((status, &problem["type"]), (503, &json!("/problems/too_many_derived")));
-    assert_eq!(ask(&up, &format!("/api/v1/samples?{TOPIC}")).0, 200);
+    assert_eq!(get_json(&up, &format!("/api/v1/samples?{TOPIC}")).0, 200);
 }
 
 #[test]
@@ -523,7 +523,7 @@ fn half_a_request_is_not_waited_for() {
     let dac = Oasis::dac(&["--config", path.to_str().unwrap()]);
     for half in ["", "G", "GET / HTTP/1.1\r\nHos"] {
         let mut stream = TcpStream::connect(dac.listen()).unwrap();
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream.set_read_timeout(Some(TEST_TIMEOUT)).unwrap();
         stream.write_all(half.as_bytes()).unwrap();
         // An answer, or none: in any case an end.
         stream.read_to_end(&mut Vec::new()).unwrap();

@@ -1,6 +1,6 @@
 //! TLS between real processes: page, API, WebSockets and nodes; certificates that are wrong, missing, expired or exchanged.
 
-use crate::harness::{Oasis, PATIENCE, eventually, oasis};
+use crate::harness::{Oasis, TEST_TIMEOUT, eventually, oasis};
 use oasis_tls::{Authority, ClientFiles, Issued, Lifetime};
 use oasis_wire::batch::Header;
 use rustls::{ClientConnection, StreamOwned, pki_types::ServerName};
@@ -61,7 +61,7 @@ impl Site {
         let name = ServerName::try_from("127.0.0.1").unwrap();
         let session = ClientConnection::new(files.load().unwrap(), name).unwrap();
         let socket = TcpStream::connect(address(dac)).unwrap();
-        socket.set_read_timeout(Some(PATIENCE)).unwrap();
+        socket.set_read_timeout(Some(TEST_TIMEOUT)).unwrap();
         StreamOwned::new(session, socket)
     }
 

@@ -1,7 +1,7 @@
 //! Clients of TLS that differ: versions, names and protocols that they offer, how they end, and what they break.
 
 use crate::{
-    harness::{Oasis, PATIENCE},
+    harness::{Oasis, TEST_TIMEOUT},
     tls::{Encrypted, Site, address, logs, node, read_samples, subscribe, year},
 };
 use oasis_tls::ClientFiles;
@@ -39,12 +39,12 @@ fn client(site: &Site, version: &'static SupportedProtocolVersion, protocols: &[
 fn connect(dac: &Oasis, config: &Arc<ClientConfig>, name: &'static str) -> Encrypted {
     let session = ClientConnection::new(config.clone(), name.try_into().unwrap()).unwrap();
     let socket = TcpStream::connect(address(dac)).unwrap();
-    socket.set_read_timeout(Some(PATIENCE)).unwrap();
+    socket.set_read_timeout(Some(TEST_TIMEOUT)).unwrap();
     StreamOwned::new(session, socket)
 }
 
-/// Asks for `/readyz` and returns the whole answer; the error is that of the handshake.
-fn ask(stream: &mut Encrypted) -> std::io::Result<String> {
+/// Requests `/readyz` and returns the whole answer; the error is that of the handshake.
+fn request_readiness(stream: &mut Encrypted) -> std::io::Result<String> {
     stream.write_all(b"GET /readyz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")?;
     let mut answer = String::new();
     stream.read_to_string(&mut answer)?;
@@ -64,14 +64,16 @@ fn both_versions_and_all_names_of_the_certificate_are_served_with_http_1_1_and_s
         ] {
             let mut stream = connect(&dac, &config, name);
             // The end of the stream is that of TLS: a connection that is cut would be an error.
-            assert!(ask(&mut stream).unwrap().starts_with("HTTP/1.1 200"), "{number:?} {name}");
+            assert!(request_readiness(&mut stream).unwrap().starts_with("HTTP/1.1 200"), "{number:?} {name}");
             assert_eq!(stream.conn.protocol_version(), Some(number));
             assert_eq!(stream.conn.alpn_protocol(), Some(b"http/1.1".as_slice()));
             assert_eq!(stream.conn.handshake_kind(), Some(kind), "{number:?} {name}");
         }
-        let refused = ask(&mut connect(&dac, &config, "other.example")).unwrap_err().to_string();
+        let refused =
+            request_readiness(&mut connect(&dac, &config, "other.example")).unwrap_err().to_string();
         assert!(refused.contains("not valid for name"), "{refused}");
-        let refused = ask(&mut connect(&dac, &client(&site, version, &[b"h2"]), "localhost")).unwrap_err();
+        let refused = request_readiness(&mut connect(&dac, &client(&site, version, &[b"h2"]), "localhost"))
+            .unwrap_err();
         assert!(refused.to_string().contains("NoApplicationProtocol"), "{refused}");
     }
 }
@@ -98,7 +100,7 @@ fn a_client_that_renegotiates_is_refused_and_one_of_tls_1_1_too() {
     let (succeeds, said) = openssl(&["-tls1_1", "-cipher", "ALL:@SECLEVEL=0"], b"Q\n");
     assert!(!succeeds && said.contains("alert"), "{said}");
     let mut stream = connect(&dac, &client(&site, &TLS13, &[]), "localhost");
-    assert!(ask(&mut stream).unwrap().starts_with("HTTP/1.1 200"));
+    assert!(request_readiness(&mut stream).unwrap().starts_with("HTTP/1.1 200"));
 }
 
 #[test]
@@ -117,7 +119,7 @@ fn a_websocket_that_breaks_or_leaves_ends_alone() {
     });
     let mut next = None;
     read_samples(&mut other, &mut next, 20);
-    // A record that nobody can decrypt, and bytes that are no record at all.
+    // A record that cannot be decrypted, and bytes that are no record at all.
     broken.get_mut().sock.write_all(&[23, 3, 3, 0, 20]).unwrap();
     broken.get_mut().sock.write_all(&[7; 20]).unwrap();
     plain.get_mut().sock.write_all(b"GET / HTTP/1.1\r\n\r\n").unwrap();
@@ -154,7 +156,7 @@ fn a_certificate_is_exchanged_while_clients_come_and_go_and_none_of_them_fails()
         for _ in 0..3 {
             scope.spawn(|| {
                 while !is_over.load(Ordering::Relaxed) {
-                    let answer = ask(&mut connect(&dac, &config, "localhost")).unwrap();
+                    let answer = request_readiness(&mut connect(&dac, &config, "localhost")).unwrap();
                     assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
                     served.fetch_add(1, Ordering::Relaxed);
                 }
@@ -181,7 +183,7 @@ fn a_client_that_speaks_tls_to_a_plain_port_is_not_left_waiting() {
     let (site, dac) = (Site::new(), Oasis::dac(&[]));
     let session = ClientConnection::new(client(&site, &TLS13, &[]), "localhost".try_into().unwrap()).unwrap();
     let socket = TcpStream::connect(dac.http().trim_start_matches("http://")).unwrap();
-    socket.set_read_timeout(Some(PATIENCE)).unwrap();
-    let refused = ask(&mut StreamOwned::new(session, socket)).unwrap_err();
+    socket.set_read_timeout(Some(TEST_TIMEOUT)).unwrap();
+    let refused = request_readiness(&mut StreamOwned::new(session, socket)).unwrap_err();
     assert!(matches!(refused.kind(), ErrorKind::InvalidData | ErrorKind::UnexpectedEof), "{refused}");
 }

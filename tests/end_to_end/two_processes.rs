@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-const RECOVERY: Duration = Duration::from_secs(3);
+const RECOVERY_TIMEOUT: Duration = Duration::from_secs(3);
 const PROCESSOR: &[&str] = &["--probe", "processor@100"];
 
 fn has_received(count: u64) -> impl Fn(&Value) -> bool {
@@ -40,7 +40,7 @@ fn a_restarted_dac_receives_again_what_was_not_safe() {
     let after = ledger(&dac, "plant", "processor", "50 samples after the restart", has_received(50));
     let recovered = restarted.elapsed();
     println!("50 samples at 100 Hz were there {recovered:?} after the DAC's restart");
-    assert!(recovered < RECOVERY, "{recovered:?}");
+    assert!(recovered < RECOVERY_TIMEOUT, "{recovered:?}");
     assert_whole(&after);
     if none_was_safe {
         assert_eq!((&after["first_sequence"], &after["missing"]), (&json!(1), &json!(0)), "{after:#}");
@@ -66,7 +66,7 @@ fn a_killed_node_comes_back_as_a_new_run() {
     let after = ledger(&dac, "plant", "processor", "more samples after the restart", has_received(enough));
     let recovered = restarted.elapsed();
     println!("100 samples at 100 Hz were there {recovered:?} after the node's restart");
-    assert!(recovered < RECOVERY, "{recovered:?}");
+    assert!(recovered < RECOVERY_TIMEOUT, "{recovered:?}");
     assert_explained(&after);
     assert!(causes(&after).iter().all(|cause| *cause == "node_restart"), "{after:#}");
     assert_ne!(instance(&dac, "plant", "processor").unwrap()["run"], run);

@@ -12,7 +12,7 @@ use std::{
 };
 
 /// Bytes before a datagram's batch.
-const HEAD: usize = 20;
+const DATAGRAM_HEADER_BYTES: usize = 20;
 
 /// Decides the fate of the datagram with this number.
 type Fate = fn(usize) -> What;
@@ -94,7 +94,7 @@ fn relay_datagrams(socket: &UdpSocket, dac: SocketAddr, fate: Fate, lost: &Mutex
         number += 1;
         match what {
             What::IsLost => {
-                let header = Header::parse(&datagram[HEAD..]).unwrap();
+                let header = Header::parse(&datagram[DATAGRAM_HEADER_BYTES..]).unwrap();
                 let last = header.first_sequence + u64::from(header.count) - 1;
                 lost.lock().unwrap().push((header.first_sequence, last));
             }

@@ -1,7 +1,8 @@
 //! The past on native WebSockets: from the archive into the live stream, each sample once (`docs/reference/websocket.md`).
 
 use crate::harness::{
-    Incoming, Native, Oasis, eventually_shown, get, instance, ledger, let_go, post, request, small_log,
+    Incoming, Native, Oasis, eventually_shown, get, instance, ledger, post, request, small_log,
+    wait_for_eviction,
 };
 use oasis_probe::{Node, NodeBuilder, NodeConfig, PushedKind, RowProbe, TcpConnector, now_ns};
 use oasis_wire::{
@@ -23,7 +24,7 @@ struct Story {
     /// The next sample, as far as is known.
     epoch: String,
     offset: u64,
-    /// Behind the last sequence number seen.
+    /// Next after the last sequence number seen.
     sequence: u64,
     samples: u64,
     /// Numbers between the last sample and the one before it that are not there.
@@ -115,7 +116,7 @@ impl Story {
     }
 }
 
-/// A DAC whose log lets go of samples soon, and what its node sends it; ends with these values.
+/// A DAC whose log soon evicts samples, and its node; ends with these values.
 fn plant(folder: &Path) -> (Oasis, Oasis) {
     let dac = Oasis::dac(&small_log(folder).each_ref().map(String::as_str));
     let node = Oasis::node(dac.channel(), &["--probe", "processor@1000"]);
@@ -131,7 +132,7 @@ fn the_past_becomes_live_without_a_seam_over_kill_9() {
     let folder = tempfile::tempdir().unwrap();
     let (mut dac, _node) = plant(folder.path());
     let (listen, channel) = (dac.listen().to_owned(), dac.channel().to_owned());
-    let_go(&dac, "plant", "processor");
+    wait_for_eviction(&dac, "plant", "processor");
 
     let mut story = Story::begin(&dac.url(), "processor", json!({"from": 0}));
     assert_eq!(story.offset, 0, "the log has let go of it, the archive has it");
@@ -139,10 +140,10 @@ fn the_past_becomes_live_without_a_seam_over_kill_9() {
     story.read_to(&first, live);
     assert_eq!(story.samples, story.offset);
 
-    // What was stored survives, and comes before what the next life of the DAC receives.
+    // Stored samples survive, and come before those that the next life of the DAC receives.
     dac.kill();
     dac = Oasis::dac_at(&listen, &channel, &small_log(folder.path()).each_ref().map(String::as_str));
-    let_go(&dac, "plant", "processor");
+    wait_for_eviction(&dac, "plant", "processor");
     let mut story = Story::begin(&dac.url(), "processor", json!({"from": "-1h"}));
     assert_eq!((&story.epoch, story.offset), (&first, 0));
     let epoch = story.message("epoch");
@@ -152,7 +153,7 @@ fn the_past_becomes_live_without_a_seam_over_kill_9() {
     story.read_to(&second, live);
     assert_eq!(story.samples, stored + story.offset);
 
-    // Who knows a place in the life before goes on there, in the middle of a batch or not.
+    // A reader with a position in the life before resumes there, in the middle of a batch or not.
     for place in [stored / 2, stored / 3 + 1, stored - 1] {
         let resume = format!("{first}:{place}");
         let mut rest = Story::begin(&dac.url(), "processor", json!({"resume": resume}));
@@ -161,7 +162,7 @@ fn the_past_becomes_live_without_a_seam_over_kill_9() {
         assert_eq!(rest.samples, stored - place + rest.offset);
     }
 
-    // And who falls so far behind that the log lets go reads on in the archive.
+    // A reader that lags so far that the log evicts its samples reads on in the archive.
     let mut late = Story::begin(&dac.url(), "processor", json!({"resume": format!("{second}:1")}));
     late.read_to(&second, 500);
     assert_eq!(late.samples, late.offset - 1);
@@ -171,7 +172,7 @@ fn the_past_becomes_live_without_a_seam_over_kill_9() {
 fn a_stretch_of_time_ends_as_it_was_asked_to() {
     let folder = tempfile::tempdir().unwrap();
     let (dac, _node) = plant(folder.path());
-    let_go(&dac, "plant", "processor");
+    wait_for_eviction(&dac, "plant", "processor");
     let mut all = Story::begin(&dac.url(), "processor", json!({"from": "earliest"}));
     let mut times = Vec::new();
     while times.len() < 300 {
@@ -194,7 +195,7 @@ fn a_stretch_of_time_ends_as_it_was_asked_to() {
         } else {
             assert!(before == 0 && story.offset <= times[0].1, "{} of {}", story.offset, times[0].1);
         }
-        // The connection goes on.
+        // The connection continues.
         story.client.subscribe("processor", json!({}));
     }
 
@@ -221,7 +222,7 @@ fn a_stretch_of_time_ends_as_it_was_asked_to() {
 fn points_of_the_past_are_followed_by_every_sample() {
     let folder = tempfile::tempdir().unwrap();
     let (dac, _node) = plant(folder.path());
-    let_go(&dac, "plant", "processor");
+    wait_for_eviction(&dac, "plant", "processor");
     let mut story = Story::begin(&dac.url(), "processor", json!({"from": "-1h", "points": 60}));
     let points = story.message("points");
     let names: Vec<_> = points.as_object().unwrap().keys().map(String::as_str).collect();
@@ -309,7 +310,7 @@ fn an_invalid_request_is_refused_with_valid_values() {
     ] {
         let mut request = json!({"op": "subscribe", "node": "plant", "instance": "processor"});
         more.as_object().unwrap().iter().for_each(|(name, value)| request[name] = value.clone());
-        let refused = client.ask(request);
+        let refused = client.request(request);
         assert_eq!(refused["code"], "bad_request", "{refused}");
         let message = refused["message"].as_str().unwrap();
         assert!(words.iter().all(|word| message.contains(word)), "{message}");
@@ -340,7 +341,7 @@ fn a_subscription_can_be_ended_before_its_past_begins() {
 const TEXT: usize = 4_096;
 const TEXTS: u64 = 3_000;
 
-/// A node `plant` in this process whose samples are large: text that nobody can pack.
+/// A node `plant` in this process whose samples are large: text that cannot be packed.
 fn texts(channel: &str) -> (Node, RowProbe, RowProbe) {
     let of = |name: &str, metrics: Value| -> ProbeType {
         let uuid = if name == "Text" {
@@ -419,9 +420,9 @@ fn a_slow_reader_of_the_past_keeps_nobody_waiting() {
         quick.read_to(&epoch, number + 1);
     }
     // One subscription of a connection keeps the other waiting no longer than a piece takes.
-    let subscribed = slow.client.ask(json!({"op": "subscribe", "node": "plant", "instance": "count"}));
+    let subscribed = slow.client.request(json!({"op": "subscribe", "node": "plant", "instance": "count"}));
     assert_eq!(subscribed["op"], "subscribed", "{subscribed}");
-    let ended = slow.client.ask(json!({"op": "unsubscribe", "topic": slow.topic}));
+    let ended = slow.client.request(json!({"op": "unsubscribe", "topic": slow.topic}));
     assert_eq!(ended["op"], "unsubscribed", "{ended}");
 
     // And again from the beginning, now as fast as it can.

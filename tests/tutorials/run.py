@@ -21,7 +21,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import page
-from surroundings import REPOSITORY, FollowError, Surroundings
+from environment import REPOSITORY, FollowError, PageEnvironment
 
 PAGES = [
     "README.md",
@@ -35,7 +35,7 @@ PLACE = Path(tempfile.gettempdir()).resolve() / f"oasis-tutorials-{zlib.crc32(by
 AT_ONCE = 3
 
 
-def follow_page(name: str, at: Surroundings) -> None:
+def follow_page(name: str, at: PageEnvironment) -> None:
     """Follows a page step by step. Raises FollowError or page.PageError, which name the line."""
     step = page.Step(1, "none")
     try:
@@ -45,7 +45,7 @@ def follow_page(name: str, at: Surroundings) -> None:
         raise FollowError(f"{name}:{step.line}: {step.code or step.text}\n{error}") from None
 
 
-def follow(step: page.Step, at: Surroundings) -> None:
+def follow(step: page.Step, at: PageEnvironment) -> None:
     """Does what a step says."""
     if step.verb in ("file", "append"):
         target = at.here(step.text)
@@ -83,7 +83,7 @@ def all_commands(step: page.Step) -> str:
     return "\n".join(command for command, _ in page.commands(step))
 
 
-def insert(at: Surroundings, path: str, line: str, code: str) -> None:
+def insert(at: PageEnvironment, path: str, line: str, code: str) -> None:
     """Puts code into a file, after the first line that has a text."""
     lines = at.here(path).read_text().splitlines(keepends=True)
     places = [number for number, found in enumerate(lines) if line in found]
@@ -100,7 +100,7 @@ def check_elsewhere(path: str) -> None:
         raise FollowError(f"{path} tests no documentation any more")
 
 
-def follow_init(name: str, at: Surroundings) -> None:
+def follow_init(name: str, at: PageEnvironment) -> None:
     """Makes a program, and does what its own README says."""
     _, language, *kind = name.split()
     sdk = "$WHEEL" if language == "python" else f"{at.folder}/oasis"
@@ -136,12 +136,12 @@ def follow_init(name: str, at: Surroundings) -> None:
 def attempt(name: str, oasis: Path, wheel: Path | None) -> tuple[str, float, str]:
     """Follows a page or an `init`. Returns its name, seconds, and the problem, if there is one."""
     started = time.monotonic()
-    way: Callable[[str, Surroundings], None] = follow_init if name.startswith("init ") else follow_page
+    way: Callable[[str, PageEnvironment], None] = follow_init if name.startswith("init ") else follow_page
     problem = ""
     # Cargo compiles a package again if its folder has another name.
     folder = PLACE / re.sub(r"\W+", "-", name)
     shutil.rmtree(folder, ignore_errors=True)
-    at = Surroundings(folder, oasis, wheel)
+    at = PageEnvironment(folder, oasis, wheel)
     try:
         way(name, at)
     except (FollowError, page.PageError) as error:
@@ -168,7 +168,7 @@ def main() -> int:
         parser.error(f"{', '.join(sorted(unknown))}: there are {', '.join(known)}")
     is_whole = True
     PLACE.mkdir(parents=True, exist_ok=True)
-    # Of one run at a time.
+    # One run at a time holds the lock.
     held = (PLACE / "lock").open("w")
     fcntl.flock(held, fcntl.LOCK_EX)
     with ThreadPoolExecutor(AT_ONCE) as pool:

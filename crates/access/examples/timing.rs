@@ -10,7 +10,7 @@ use oasis_wire::quantity::Nanos;
 use std::{hint::black_box, net::IpAddr, time::Instant};
 
 /// Part of the attempts that counts, from the fastest on.
-const KEPT: f64 = 0.9;
+const COUNTED_SHARE: f64 = 0.9;
 /// Between two attempts, so that none is slowed down on purpose.
 const MINUTE: u64 = 60_000_000_000;
 
@@ -93,7 +93,7 @@ fn compare(what: &str, attempts: usize, inputs: [&str; 2], attempt: &mut impl Fn
     }
     let [first, second] = times.map(|mut times| {
         times.sort_by(f64::total_cmp);
-        times.truncate((attempts as f64 * KEPT) as usize);
+        times.truncate((attempts as f64 * COUNTED_SHARE) as usize);
         let count = times.len() as f64;
         let mean = times.iter().sum::<f64>() / count;
         let variance = times.iter().map(|time| (time - mean).powi(2)).sum::<f64>() / (count - 1.0);

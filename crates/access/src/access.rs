@@ -3,7 +3,7 @@
 use crate::{
     config::AccessConfig,
     document::{Document, LOCAL},
-    follow::{Follower, Numbered},
+    follow::{Follower, NumberedState},
     gate::Gate,
     host::Host,
     last_use::LastUses,
@@ -35,12 +35,12 @@ use std::{
 };
 
 /// Longest time that a stream keeps its rights without a look-up, nanoseconds: expiry of sessions is noticed by then.
-const LOOK_AGAIN: u64 = 5_000_000_000;
-/// Shortest time between two looks at the file for unknown tokens, nanoseconds.
-const LOOK_FOR_NEW: u64 = 10_000_000;
+const MAX_RIGHTS_AGE: u64 = 5_000_000_000;
+/// Shortest time between two checks of the file for unknown tokens, nanoseconds.
+const MIN_TOKEN_CHECK_INTERVAL: u64 = 10_000_000;
 /// Passwords hashed at the same time, and callers that wait for that.
-const HASHING: usize = 4;
-const WAITING: usize = 64;
+const MAX_CONCURRENT_HASHES: usize = 4;
+const MAX_WAITING_HASHES: usize = 64;
 
 /// Accounts, sessions and tickets of a DAC. Shared by all its threads.
 #[derive(Debug)]
@@ -52,7 +52,7 @@ pub struct Access {
     policy: ArcSwap<Policy>,
     /// Changes with the policy, and when a session ends.
     pub(crate) generation: AtomicU64,
-    /// When an unknown token made somebody look at the file last, by the steady clock; 0 for never.
+    /// Time at which an unknown token last caused a check of the file, by the steady clock; 0 for never.
     looked: AtomicU64,
     /// Guards what the policy was read from; one reload at a time.
     seen: Mutex<Option<Fingerprint>>,
@@ -69,7 +69,7 @@ pub struct Access {
     host: Option<Mutex<Host>>,
     /// Held for a look or a change.
     last_uses: Mutex<LastUses>,
-    /// What the watch has found wrong with the files.
+    /// The problem of the files that the watch found.
     problem: Mutex<Option<String>>,
     pub(crate) throttle: Throttle,
     pub(crate) gate: Gate,
@@ -78,7 +78,7 @@ pub struct Access {
     cost: HashCost,
     /// None if the accounts are kept here.
     pub(crate) follower: Option<Follower>,
-    pub(crate) numbered: Numbered,
+    pub(crate) numbered: NumberedState,
 }
 
 /// Why a principal has no rights any more.
@@ -146,11 +146,11 @@ impl Access {
             last_uses: Mutex::default(),
             problem: Mutex::default(),
             throttle: Throttle::new(),
-            gate: Gate::new(HASHING, WAITING),
+            gate: Gate::new(MAX_CONCURRENT_HASHES, MAX_WAITING_HASHES),
             decoy: OnceLock::new(),
             cost,
             follower: None,
-            numbered: Numbered::default(),
+            numbered: NumberedState::default(),
         }
     }
 
@@ -171,7 +171,7 @@ impl Access {
         self.cost
     }
 
-    /// Lets strangers do everything, whatever the accounts say: for networks without anybody else.
+    /// Permits everything to strangers, whatever the accounts say: for networks without other users.
     pub fn trust_strangers(&mut self) {
         let rules: Vec<_> = BuiltIn::find("admin").map(BuiltIn::rules).unwrap_or_default();
         self.strangers = Some(Arc::new(Rights::new(&rules, VerbSet::ALL, &[])));
@@ -216,7 +216,7 @@ impl Access {
         self.policy().document.clone()
     }
 
-    /// Returns a number that changes whenever somebody's rights may have changed. One atomic read.
+    /// Returns a number that changes whenever rights may have changed. One atomic read.
     pub fn generation(&self) -> u64 {
         self.generation.load(Ordering::Acquire)
     }
@@ -292,7 +292,7 @@ impl Access {
     /// Reads the accounts if they have changed, a hundred times a second at most: a token works as soon as it was made.
     fn look_for_new(&self, now: Moment) {
         let last = self.looked.load(Ordering::Relaxed);
-        let is_due = last == 0 || now.steady.0.saturating_sub(last) >= LOOK_FOR_NEW;
+        let is_due = last == 0 || now.steady.0.saturating_sub(last) >= MIN_TOKEN_CHECK_INTERVAL;
         if !is_due {
             return;
         }
@@ -480,7 +480,7 @@ impl Access {
         Ok(changed)
     }
 
-    /// Takes a token that is good for one enrollment; nobody can use it again. Other credentials stay.
+    /// Takes a token that is good for one enrollment; it cannot be used again. Other credentials stay.
     ///
     /// # Errors
     /// If the token was taken before, or the file cannot be written.
@@ -538,7 +538,8 @@ impl Access {
     }
 }
 
-/// The principal of a user. The generation is from before the policy was read: a change in between is seen later.
+/// Returns the principal of a user. The generation is from before the policy was read: a change since then is seen
+/// later.
 pub(crate) fn of_user(account: &Account, cookie: Digest, generation: u64, now: Moment) -> Principal {
     let (name, rights) = (account.name.clone(), account.rights.clone());
     let credential = Credential::Session(cookie);
@@ -569,6 +570,6 @@ fn signed_in(
     expires: Nanos,
     now: Moment,
 ) -> Principal {
-    let look_again = Nanos(now.steady.0.saturating_add(LOOK_AGAIN));
+    let look_again = Nanos(now.steady.0.saturating_add(MAX_RIGHTS_AGE));
     Principal { kind, name, rights, credential, is_embedded: false, generation, expires, look_again }
 }

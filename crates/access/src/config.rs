@@ -4,7 +4,7 @@ use crate::oidc_config::OidcConfig;
 use serde::{Deserialize, Serialize};
 use std::{env, path::PathBuf, time::Duration};
 
-/// Where accounts and audit log are, and how long sessions and records live (`[access]`).
+/// Folder of accounts and audit log, and lifetimes of sessions and records (`[access]`).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct AccessConfig {
@@ -12,7 +12,7 @@ pub struct AccessConfig {
     pub directory: String,
     /// Whether strangers may do everything, without signing in.
     pub insecure: bool,
-    /// What somebody on this host needs.
+    /// Credentials that a user on this host needs.
     pub local: LocalAccess,
     /// Time after which an unused session ends, in seconds. An open stream counts as use.
     pub session_idle_seconds: u64,
@@ -34,7 +34,7 @@ pub struct AccessConfig {
     pub oidc: OidcConfig,
 }
 
-/// What somebody on this host needs who has not signed in.
+/// Credentials that a user on this host needs who has not signed in.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LocalAccess {
@@ -92,7 +92,7 @@ impl AccessConfig {
     }
 }
 
-/// How long sessions live.
+/// Lifetimes of sessions.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SessionLimits {
     pub(crate) idle: Duration,

@@ -9,13 +9,13 @@ use crate::{
 /// The answer to a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
-    /// It is permitted.
+    /// The action is permitted.
     Allowed,
     /// The principal may see the target, but not do this: HTTP 403.
     Forbidden,
     /// The principal may not know that the target exists: answer as if it did not, HTTP 404.
     Hidden,
-    /// Nobody has signed in: HTTP 401.
+    /// The caller has not signed in: HTTP 401.
     SignIn,
 }
 
@@ -38,7 +38,7 @@ impl Verdict {
 
 /// Decides whether a principal may do something. Every door asks this function and no other.
 ///
-/// It takes no lock and allocates nothing. A principal has the rights of the moment when it was made; a stream calls
+/// Takes no lock and allocates nothing. A principal has the rights of the moment when it was made; a stream calls
 /// [`Access::check`](crate::Access::check) to keep them current.
 pub fn decide(principal: &Principal, verb: Verb, target: Target<'_>) -> Verdict {
     let rights = principal.rights();
@@ -163,7 +163,7 @@ mod tests {
             (node, instance) in ("[ab]{1,4}", "[ab/]{1,4}"),
         ) {
             let compiled = |rules: &[PlainRule]| rules.iter().map(PlainRule::compiled).collect::<Vec<_>>();
-            let mask = if is_embed { VerbSet::READ } else { VerbSet::ALL };
+            let mask = if is_embed { VerbSet::READ_VERBS } else { VerbSet::ALL };
             let principal = principal(kind, &compiled(&rules), mask, &compiled(&scope));
             let targets = [
                 Target::Dac,

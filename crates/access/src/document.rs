@@ -21,17 +21,17 @@ use std::{
 /// Version of the format.
 const VERSION: u32 = 1;
 /// Bounds of the file.
-const MOST_USERS: usize = 10_000;
-const MOST_TOKENS: usize = 10_000;
-const MOST_ROLES: usize = 200;
-const MOST_RULES: usize = 100;
-const MOST_ROLES_OF_ONE: usize = 32;
+const MAX_USERS: usize = 10_000;
+const MAX_TOKENS: usize = 10_000;
+const MAX_ROLES: usize = 200;
+const MAX_RULES: usize = 100;
+const MAX_ROLES_OF_ONE: usize = 32;
 /// Longest subject, bytes: OpenID Connect allows 255 for its own part.
-const LONGEST_SUBJECT: usize = 1_024;
+const MAX_SUBJECT_BYTES: usize = 1_024;
 
-/// Who has not signed in and comes from this host.
+/// A caller on this host that has not signed in.
 pub const LOCAL: &str = "local";
-/// Who has not signed in and comes from elsewhere.
+/// A caller on another host that has not signed in.
 pub const STRANGER: &str = "stranger";
 
 /// The content of `access.toml`.
@@ -57,7 +57,7 @@ pub struct Document {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Role {
-    /// What it permits.
+    /// The rules that it permits.
     pub rules: Vec<Rule>,
 }
 
@@ -70,7 +70,7 @@ pub struct User {
     /// Its password; absent if it signs in by another provider of identity.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "stored_password")]
     pub password: Option<StoredPassword>,
-    /// Who it is for its provider of identity, as `ISSUER SUBJECT`; absent before it has signed in so.
+    /// Its subject at the provider of identity, as `ISSUER SUBJECT`; absent before it has signed in with that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subject: Option<String>,
     /// When it was added.
@@ -79,10 +79,10 @@ pub struct User {
 
 /// A user whom a provider of identity vouches for.
 #[derive(Debug, Clone)]
-pub struct Vouched {
+pub struct VouchedUser {
     /// Its name here.
     pub name: Name,
-    /// Who it is for the provider, as `ISSUER SUBJECT`: that never changes, and names no one else.
+    /// Its subject at the provider, as `ISSUER SUBJECT`: that never changes, and names no one else.
     pub subject: String,
     /// Its roles; none if the accounts decide.
     pub roles: Option<BTreeSet<Name>>,
@@ -92,7 +92,7 @@ pub struct Vouched {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Token {
-    /// What it is for.
+    /// Its purpose.
     pub name: Name,
     /// SHA-256 of the token, 64 hexadecimal digits.
     #[serde(with = "digest")]
@@ -121,7 +121,7 @@ pub struct Token {
 /// A token to be made.
 #[derive(Debug, Clone)]
 pub struct NewToken {
-    /// What it is for.
+    /// Its purpose.
     pub name: Name,
     /// Its roles.
     pub roles: BTreeSet<Name>,
@@ -147,7 +147,7 @@ pub enum ChangeError {
     /// A text is not a name.
     #[error(transparent)]
     Name(#[from] NameError),
-    /// It exists.
+    /// The user or role exists.
     #[error("there is a {kind} {name} already")]
     Exists {
         /// `user` or `role`.
@@ -155,7 +155,7 @@ pub enum ChangeError {
         /// Its name.
         name: Name,
     },
-    /// It does not exist.
+    /// The user, role or token does not exist.
     #[error("there is no {kind} {name}: list them with `oasis {kind} list`")]
     Unknown {
         /// `user`, `role` or `token`.
@@ -163,10 +163,10 @@ pub enum ChangeError {
         /// Its name.
         name: String,
     },
-    /// Somebody has a role that does not exist.
+    /// An account has a role that does not exist.
     #[error("{holder} has the role {role}, which does not exist: define it with `oasis role set {role}`")]
     UnknownRole {
-        /// Who has it.
+        /// The account with the role.
         holder: String,
         /// The role.
         role: Name,
@@ -174,15 +174,15 @@ pub enum ChangeError {
     /// A role that cannot be changed.
     #[error("{0} is a built-in role and cannot be changed: set another one")]
     BuiltIn(Name),
-    /// A role that somebody has.
+    /// A role that an account has.
     #[error("{holder} has the role {role}: take it away first")]
     RoleInUse {
-        /// Who has it.
+        /// The account with the role.
         holder: String,
         /// The role.
         role: Name,
     },
-    /// The account is somebody else's.
+    /// The account belongs to another subject.
     #[error(
         "the account {0} belongs to somebody else: an administrator removes it, or adds it with --no-password"
     )]
@@ -190,11 +190,11 @@ pub enum ChangeError {
     /// A bound is reached.
     #[error("{what}: {count} are more than the {most} that are allowed")]
     TooMany {
-        /// What there are too many of.
+        /// The items of which there are too many.
         what: String,
-        /// How many.
+        /// Their number.
         count: usize,
-        /// How many are allowed.
+        /// Their maximum number.
         most: usize,
     },
     /// A role or scope without rules, or a user without roles, does nothing.
@@ -268,13 +268,14 @@ impl Document {
         self.check()
     }
 
-    /// Adds a user whom a provider vouches for, or brings its roles up to date. Whether anything changes.
+    /// Adds a user whom a provider vouches for, or updates its roles. Returns whether anything changes.
     ///
     /// # Errors
-    /// If the user does not exist and the provider gives no roles, or the account is somebody else's: it has a password,
+    /// If the user does not exist and the provider gives no roles, or the account belongs to another subject: it has a
+    /// password,
     /// or another subject.
-    pub fn vouch(&mut self, who: Vouched, now: Nanos) -> Result<bool, ChangeError> {
-        let Vouched { name, subject, roles } = who;
+    pub fn vouch(&mut self, who: VouchedUser, now: Nanos) -> Result<bool, ChangeError> {
+        let VouchedUser { name, subject, roles } = who;
         let Some(user) = self.users.get_mut(&name) else {
             let roles = roles.ok_or_else(|| unknown("user", name.as_str()))?;
             let user = User { roles, password: None, subject: Some(subject), created: Time(now) };
@@ -394,10 +395,10 @@ impl Document {
         self.check()
     }
 
-    /// Removes a role that nobody has.
+    /// Removes a role that no account has.
     ///
     /// # Errors
-    /// If it is built in, somebody has it, or it does not exist.
+    /// If it is built in, an account has it, or it does not exist.
     pub fn remove_role(&mut self, name: &Name) -> Result<(), ChangeError> {
         if BuiltIn::find(name.as_str()).is_some() {
             return Err(ChangeError::BuiltIn(name.clone()));
@@ -425,9 +426,9 @@ impl Document {
         if self.version != VERSION {
             return Err(ChangeError::Version(self.version));
         }
-        bound(|| "users".into(), self.users.len(), MOST_USERS)?;
-        bound(|| "tokens".into(), self.tokens.len(), MOST_TOKENS)?;
-        bound(|| "roles".into(), self.roles.len(), MOST_ROLES)?;
+        bound(|| "users".into(), self.users.len(), MAX_USERS)?;
+        bound(|| "tokens".into(), self.tokens.len(), MAX_TOKENS)?;
+        bound(|| "roles".into(), self.roles.len(), MAX_ROLES)?;
         for (name, role) in &self.roles {
             if BuiltIn::find(name.as_str()).is_some() {
                 return Err(ChangeError::BuiltIn(name.clone()));
@@ -435,17 +436,17 @@ impl Document {
             if role.rules.is_empty() {
                 return Err(ChangeError::Empty(format!("the role {name}"), "rule"));
             }
-            bound(|| format!("rules of the role {name}"), role.rules.len(), MOST_RULES)?;
+            bound(|| format!("rules of the role {name}"), role.rules.len(), MAX_RULES)?;
         }
         for (name, user) in &self.users {
             let length = user.subject.as_ref().map_or(0, String::len);
-            bound(|| format!("bytes of the subject of {name}"), length, LONGEST_SUBJECT)?;
+            bound(|| format!("bytes of the subject of {name}"), length, MAX_SUBJECT_BYTES)?;
         }
         if let Some(name) = self.users.keys().find(|name| [LOCAL, STRANGER].contains(&name.as_str())) {
             return Err(ChangeError::Reserved(name.clone()));
         }
         for (id, token) in &self.tokens {
-            bound(|| format!("rules in the scope of token {id}"), token.scope.len(), MOST_RULES)?;
+            bound(|| format!("rules in the scope of token {id}"), token.scope.len(), MAX_RULES)?;
             if let Some(owner) = token.owner.as_ref().filter(|owner| !self.users.contains_key(*owner)) {
                 return Err(unknown("user", owner.as_str()));
             }
@@ -457,7 +458,7 @@ impl Document {
     }
 
     fn check_roles(&self, holder: String, roles: &BTreeSet<Name>) -> Result<(), ChangeError> {
-        bound(|| format!("roles of {holder}"), roles.len(), MOST_ROLES_OF_ONE)?;
+        bound(|| format!("roles of {holder}"), roles.len(), MAX_ROLES_OF_ONE)?;
         let exists = |role: &&Name| self.roles.contains_key(*role) || BuiltIn::find(role.as_str()).is_some();
         match roles.iter().find(|role| !exists(role)) {
             Some(role) => Err(ChangeError::UnknownRole { holder, role: role.clone() }),
@@ -571,7 +572,7 @@ mod tests {
     fn a_provider_vouches_for_its_own_users_alone() {
         let mut document = filled();
         let mut vouch = |who: &str, subject: &str, roles: Option<BTreeSet<Name>>| {
-            document.vouch(Vouched { name: name(who), subject: subject.into(), roles }, Nanos(0))
+            document.vouch(VouchedUser { name: name(who), subject: subject.into(), roles }, Nanos(0))
         };
         // An account without a password belongs to the first subject that signs in.
         assert!(vouch("by-oidc", "https://id.example 7", None).unwrap());
@@ -619,9 +620,9 @@ mod tests {
     #[test]
     fn numbers_are_bounded() {
         let mut document = filled();
-        let rules = vec!["read a/b".parse().unwrap(); MOST_RULES + 1];
+        let rules = vec!["read a/b".parse().unwrap(); MAX_RULES + 1];
         assert!(matches!(document.set_role(name("big"), rules), Err(ChangeError::TooMany { .. })));
-        let many: BTreeSet<_> = (0..=MOST_ROLES_OF_ONE).map(|at| name(&format!("r{at}"))).collect();
+        let many: BTreeSet<_> = (0..=MAX_ROLES_OF_ONE).map(|at| name(&format!("r{at}"))).collect();
         assert!(matches!(filled().set_roles("ada", many), Err(ChangeError::TooMany { .. })));
     }
 }

@@ -1,6 +1,6 @@
-//! Sign-in of the DAC's own user without an account (`access.local = "token"`): a token in a file that nobody else can
-//! read, for commands, and links for the page. The file is named by the port of the page: several DACs share a folder,
-//! and a process of another user that takes the port of a DAC that has ended finds a token that opens nothing.
+//! Sign-in of the DAC's own user without an account (`access.local = "token"`): a token in a file that only this user
+//! can read, for commands, and links for the page. The file is named by the port of the page: several DACs share a
+//! folder, and a process of another user that takes the port of a DAC that has ended finds a token that opens nothing.
 
 use crate::{
     private_file,
@@ -14,13 +14,13 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// How long a link is good, nanoseconds.
-const LIFE: u64 = 600_000_000_000;
+/// Lifetime of a link, nanoseconds.
+const LINK_LIFETIME_NANOS: u64 = 600_000_000_000;
 /// Most unused links; the oldest one makes room.
-const MOST: usize = 16;
+const MAX_UNUSED_LINKS: usize = 16;
 
-/// How long a link is good, seconds.
-pub const LINK_SECONDS: u64 = LIFE / 1_000_000_000;
+/// Lifetime of a link, seconds.
+pub const LINK_SECONDS: u64 = LINK_LIFETIME_NANOS / 1_000_000_000;
 
 /// Returns the file with the token of a DAC whose page is at this port.
 pub fn host_token_file(folder: &Path, port: u16) -> PathBuf {
@@ -59,14 +59,14 @@ impl Host {
     pub(crate) fn link(&mut self, now: Nanos) -> io::Result<Secret> {
         let code = Secret::random()?;
         self.purge(now);
-        if self.links.len() >= MOST {
+        if self.links.len() >= MAX_UNUSED_LINKS {
             self.links.pop_front();
         }
         self.links.push_back((now, Digest::of(code.reveal())));
         Ok(code)
     }
 
-    /// Takes a link; nobody can use it again. Whether it was good.
+    /// Takes a link, which cannot be used again. Returns whether it was good.
     pub(crate) fn take(&mut self, code: &str, now: Nanos) -> bool {
         self.purge(now);
         let shown = Digest::of(code);
@@ -76,7 +76,7 @@ impl Host {
     }
 
     fn purge(&mut self, now: Nanos) {
-        self.links.retain(|(made, _)| now.0.saturating_sub(made.0) < LIFE);
+        self.links.retain(|(made, _)| now.0.saturating_sub(made.0) < LINK_LIFETIME_NANOS);
     }
 }
 
@@ -106,15 +106,18 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let mut host = Host::create(folder.path(), 1).unwrap();
         let [used, old] = [0, 1].map(|_| host.link(Nanos(5)).unwrap());
-        assert!(!host.take("", Nanos(6)) && host.take(used.reveal(), Nanos(LIFE + 4)));
-        assert!(!host.take(used.reveal(), Nanos(LIFE + 4)) && !host.take(old.reveal(), Nanos(LIFE + 5)));
+        assert!(!host.take("", Nanos(6)) && host.take(used.reveal(), Nanos(LINK_LIFETIME_NANOS + 4)));
+        assert!(
+            !host.take(used.reveal(), Nanos(LINK_LIFETIME_NANOS + 4))
+                && !host.take(old.reveal(), Nanos(LINK_LIFETIME_NANOS + 5))
+        );
     }
 
     #[test]
     fn the_oldest_of_too_many_links_makes_room() {
         let folder = tempfile::tempdir().unwrap();
         let mut host = Host::create(folder.path(), 1).unwrap();
-        let links: Vec<_> = (0..=MOST).map(|_| host.link(Nanos(0)).unwrap()).collect();
+        let links: Vec<_> = (0..=MAX_UNUSED_LINKS).map(|_| host.link(Nanos(0)).unwrap()).collect();
         let is_good: Vec<_> = links.iter().map(|link| host.take(link.reveal(), Nanos(0))).collect();
         assert!(!is_good[0] && is_good[1..].iter().all(|is_good| *is_good));
     }

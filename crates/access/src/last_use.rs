@@ -10,9 +10,9 @@ use std::{
 
 const FILE: &str = "last-use.json";
 /// Largest file that is read, bytes: 10,000 tokens take half of it.
-const LARGEST: u64 = 1 << 20;
+const MAX_FILE_BYTES: u64 = 1 << 20;
 /// Shortest time between two writes, nanoseconds.
-const PAUSE: u64 = 60_000_000_000;
+const MIN_WRITE_INTERVAL_NANOS: u64 = 60_000_000_000;
 
 /// Last uses by token, bounded by the number of tokens.
 #[derive(Debug, Default)]
@@ -45,7 +45,7 @@ impl LastUses {
         exists: impl Fn(&TokenId) -> bool,
         steady: Nanos,
     ) -> Option<LastUseFile> {
-        if !self.is_changed || steady.0.saturating_sub(self.written.0) < PAUSE {
+        if !self.is_changed || steady.0.saturating_sub(self.written.0) < MIN_WRITE_INTERVAL_NANOS {
             return None;
         }
         self.uses.retain(|token, _| exists(token));
@@ -55,7 +55,7 @@ impl LastUses {
     }
 }
 
-/// What is to be written, without a lock.
+/// The file to write, without a lock.
 #[derive(Debug)]
 pub(crate) struct LastUseFile {
     path: PathBuf,
@@ -71,7 +71,7 @@ impl LastUseFile {
 /// Reads when tokens were last used, to the minute. A damaged file is as none: it is only for people.
 pub fn read(directory: &Path) -> BTreeMap<TokenId, Time> {
     let path = directory.join(FILE);
-    let is_bounded = fs::metadata(&path).is_ok_and(|metadata| metadata.len() <= LARGEST);
+    let is_bounded = fs::metadata(&path).is_ok_and(|metadata| metadata.len() <= MAX_FILE_BYTES);
     let text = is_bounded.then(|| fs::read_to_string(&path).ok()).flatten();
     text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default()
 }
@@ -88,8 +88,11 @@ mod tests {
         uses.note(kept, Nanos(5_000_000_000));
         uses.note(gone, Nanos(5_000_000_000));
         assert!(uses.take_due(|_| true, Nanos(0)).is_none());
-        uses.take_due(|id| *id == kept, Nanos(PAUSE)).unwrap().write().unwrap();
-        assert!(uses.take_due(|_| true, Nanos(9 * PAUSE)).is_none(), "nothing has changed");
+        uses.take_due(|id| *id == kept, Nanos(MIN_WRITE_INTERVAL_NANOS)).unwrap().write().unwrap();
+        assert!(
+            uses.take_due(|_| true, Nanos(9 * MIN_WRITE_INTERVAL_NANOS)).is_none(),
+            "nothing has changed"
+        );
         let read = read(folder.path());
         assert_eq!(read.len(), 1);
         assert_eq!(read[&kept].to_string(), "1970-01-01T00:00:05Z");

@@ -1,6 +1,6 @@
-//! Who may do what: principals, permissions, sign-in, tokens, and the audit log.
+//! Access control: principals, permissions, sign-in, tokens, and the audit log.
 //!
-//! A [`Principal`] is who asks: somebody on this host, a person who has signed in, a program with a token, or a
+//! A [`Principal`] asks for an action: a user on this host, a person who has signed in, a program with a token, or a
 //! stranger. Roles give it [rules](Rule): verbs on the instances that match two patterns. Every door asks one function,
 //! [`decide`], before it serves anything. [`Access`] makes principals from cookies, tokens and tickets, and keeps the
 //! rights of open streams current. The [`AuditLog`] remembers who did what; its records are synced and chained.
@@ -40,7 +40,7 @@ mod decide;
 mod principal;
 mod rights;
 mod target;
-// What is known of accounts.
+// The content of the accounts.
 mod document;
 mod last_use;
 mod password;
@@ -50,7 +50,7 @@ mod secret;
 mod store;
 mod time_text;
 mod token;
-// Who is there.
+// Identification of callers.
 mod access;
 mod config;
 mod follow;
@@ -65,28 +65,28 @@ mod sign_in;
 mod throttle;
 mod tickets;
 mod watch;
-// What was done.
+// Records of actions.
 mod audit;
 
 pub use access::{Access, Ended};
 pub use audit::{
-    AuditError, AuditLimits, AuditLog, AuditWatch, Event, Finding, Head, HeadError, NewestRecords, Place,
-    Receipt, Record, Report, newest_records, read_records, verify,
+    AuditError, AuditLimits, AuditLog, AuditWatch, Event, Finding, Head, HeadError, LogPosition,
+    NewestRecords, Receipt, Record, Report, newest_records, read_records, verify,
 };
 pub use config::{AccessConfig, LocalAccess};
 pub use decide::{Verdict, decide};
-pub use document::{ChangeError, Document, LOCAL, NewToken, Role, STRANGER, Token, User, Vouched};
-pub use follow::{AccountsCopy, CopyError, CopyState, FollowError, MOST_COPY_BYTES, Position, PositionError};
+pub use document::{ChangeError, Document, LOCAL, NewToken, Role, STRANGER, Token, User, VouchedUser};
+pub use follow::{AccountsCopy, CopyError, CopyState, FollowError, MAX_COPY_BYTES, Position, PositionError};
 pub use host::{LINK_SECONDS, host_token_file};
 pub use last_use::read as read_last_uses;
 pub use moment::Moment;
 pub use name::{Name, NameError};
 pub use nodes::{
-    Enrolled, EnrolledNode, NODES_FILE, NodeChangeError, NodeRefusal, NodeRegister, Seen, ShownCertificate,
-    read_seen_nodes,
+    EnrolledCertificate, EnrolledNode, NODES_FILE, NodeChangeError, NodeRefusal, NodeRegister, SeenNode,
+    ShownCertificate, read_seen_nodes,
 };
 pub use oidc_config::OidcConfig;
-pub use password::{HashCost, LONGEST as LONGEST_PASSWORD, PasswordError, StoredPassword};
+pub use password::{HashCost, MAX_PASSWORD_BYTES, PasswordError, StoredPassword};
 pub use pattern::{Pattern, PatternError};
 pub use principal::{Kind, Principal};
 pub use rights::Rights;

@@ -6,8 +6,8 @@ use std::{
     time::{Instant, SystemTime},
 };
 
-/// A point in time. Tokens expire by the wall clock, which somebody may set; sessions, tickets and pauses go by the
-/// steady clock.
+/// A point in time. Tokens expire by the wall clock, which an administrator may set; sessions, tickets and pauses use
+/// the steady clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Moment {
     /// The wall clock, nanoseconds since 1970.

@@ -4,7 +4,7 @@ use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 use std::{borrow::Borrow, fmt, str::FromStr, sync::Arc};
 
 /// Longest name, bytes.
-const LONGEST: usize = 64;
+const MAX_NAME_BYTES: usize = 64;
 
 /// A name of a user, a role or a token: plain ASCII, so that two names that look alike are alike.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -14,7 +14,7 @@ pub struct Name(Arc<str>);
 /// A text that is not a name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "{0:?} cannot be a name: write 1 to {LONGEST} letters, digits and - _ . @ + of ASCII, beginning with a letter or a digit"
+    "{0:?} cannot be a name: write 1 to {MAX_NAME_BYTES} letters, digits and - _ . @ + of ASCII, beginning with a letter or a digit"
 )]
 pub struct NameError(String);
 
@@ -30,10 +30,10 @@ impl FromStr for Name {
     fn from_str(text: &str) -> Result<Self, NameError> {
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.@+".contains(&byte);
         let begins_plain = text.bytes().next().is_some_and(|byte| byte.is_ascii_alphanumeric());
-        if begins_plain && text.len() <= LONGEST && text.bytes().all(is_plain) {
+        if begins_plain && text.len() <= MAX_NAME_BYTES && text.bytes().all(is_plain) {
             return Ok(Self(text.into()));
         }
-        Err(NameError(text.chars().take(LONGEST).collect()))
+        Err(NameError(text.chars().take(MAX_NAME_BYTES).collect()))
     }
 }
 

@@ -11,7 +11,7 @@ use std::{
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct OidcConfig {
-    /// URL of the provider, as in its ID tokens; empty if nobody signs in so.
+    /// URL of the provider, as in its ID tokens; empty if no users sign in with a provider.
     pub issuer: String,
     /// Name of this DAC at the provider.
     pub client_id: String,
@@ -21,7 +21,7 @@ pub struct OidcConfig {
     /// URL to which the provider sends browsers back; empty for `/sign-in/oidc/callback` of the address that the browser
     /// has asked for.
     pub redirect_url: String,
-    /// What is asked for, besides `openid`.
+    /// Scopes to request, besides `openid`.
     pub scopes: Vec<String>,
     /// Claim that becomes the name of the user.
     pub name_claim: String,

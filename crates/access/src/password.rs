@@ -9,22 +9,22 @@ use std::{fmt, io};
 use zxcvbn::{Score, feedback::Feedback, zxcvbn};
 
 /// Shortest password, characters.
-pub const SHORTEST: usize = 12;
+pub const MIN_PASSWORD_CHARS: usize = 12;
 /// Longest password, bytes: hashing takes no longer for it, but reading it would.
-pub const LONGEST: usize = 1_024;
+pub const MAX_PASSWORD_BYTES: usize = 1_024;
 /// Weakest password: who guesses needs about 10^8 attempts. The estimate knows common passwords, words, names, dates and keyboard patterns.
 const WEAKEST: Score = Score::Three;
 /// Most memory and passes that a stored hash may ask for, KiB and rounds: a file that was edited must not stop the DAC.
-const MOST: (u32, u32) = (1 << 20, 64);
+const MAX_HASH_COST: (u32, u32) = (1 << 20, 64);
 
 /// Why a password is refused or not hashed.
 #[derive(Debug, thiserror::Error)]
 pub enum PasswordError {
     /// Too easy to guess.
-    #[error("the password has {0} characters: use at least {SHORTEST}")]
+    #[error("the password has {0} characters: use at least {MIN_PASSWORD_CHARS}")]
     Short(usize),
     /// Beyond the bound.
-    #[error("the password has {0} bytes: use at most {LONGEST}")]
+    #[error("the password has {0} bytes: use at most {MAX_PASSWORD_BYTES}")]
     Long(usize),
     /// The name is the first thing that is tried.
     #[error("the password contains the name of the user: choose another one")]
@@ -37,7 +37,7 @@ pub enum PasswordError {
     Hashing(#[from] io::Error),
 }
 
-/// What one check costs.
+/// Cost of one check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HashCost {
     /// Memory, KiB.
@@ -85,21 +85,23 @@ impl StoredPassword {
     pub fn parse(text: &str) -> Option<Self> {
         let hash = (text.len() <= 512).then(|| PasswordHash::new(text).ok())??;
         let params = Params::try_from(&hash).ok()?;
-        let is_bounded = params.m_cost() <= MOST.0 && params.t_cost() <= MOST.1 && params.p_cost() <= 16;
+        let is_bounded =
+            params.m_cost() <= MAX_HASH_COST.0 && params.t_cost() <= MAX_HASH_COST.1 && params.p_cost() <= 16;
         let is_complete = hash.salt.is_some() && hash.hash.is_some();
         (text.starts_with("$argon2id$") && is_bounded && is_complete).then(|| Self(text.into()))
     }
 
-    /// Whether this is the password. Takes as long for any of at most [`LONGEST`] bytes.
+    /// Whether this is the password. Takes as long for any of at most [`MAX_PASSWORD_BYTES`] bytes.
     pub(crate) fn matches(&self, password: &str) -> bool {
-        let is_bounded = password.len() <= LONGEST;
+        let is_bounded = password.len() <= MAX_PASSWORD_BYTES;
         let shown = if is_bounded { password.as_bytes() } else { b"" };
         let parsed = PasswordHash::new(&self.0);
         let is_match = parsed.is_ok_and(|hash| Argon2::default().verify_password(shown, &hash).is_ok());
         is_match && is_bounded
     }
 
-    /// Whether one check costs much more than one of a password that was set here: nobody else may choose such a cost.
+    /// Whether one check costs much more than one of a password that was set here: only this DAC may choose such a
+    /// cost.
     pub(crate) fn is_costly(&self) -> bool {
         let HashCost { memory_kib, passes } = HashCost::default();
         let params = PasswordHash::new(&self.0).ok().and_then(|hash| Params::try_from(&hash).ok());
@@ -122,10 +124,10 @@ impl fmt::Debug for StoredPassword {
 
 fn check(user: &str, password: &str) -> Result<(), PasswordError> {
     let (characters, bytes) = (password.chars().count(), password.len());
-    if bytes > LONGEST {
+    if bytes > MAX_PASSWORD_BYTES {
         return Err(PasswordError::Long(bytes));
     }
-    if characters < SHORTEST {
+    if characters < MIN_PASSWORD_CHARS {
         return Err(PasswordError::Short(characters));
     }
     if user.len() > 2 && password.to_lowercase().contains(&user.to_lowercase()) {
@@ -151,7 +153,7 @@ mod tests {
         let stored = StoredPassword::new("ada", "correct horse battery", QUICK).unwrap();
         assert!(stored.matches("correct horse battery"));
         assert!(!stored.matches("correct horse batterz") && !stored.matches(""));
-        assert!(!stored.matches(&"x".repeat(LONGEST + 1)));
+        assert!(!stored.matches(&"x".repeat(MAX_PASSWORD_BYTES + 1)));
         assert_eq!(StoredPassword::parse(stored.as_str()), Some(stored.clone()));
         assert_ne!(
             StoredPassword::new("ada", "correct horse battery", QUICK).unwrap(),

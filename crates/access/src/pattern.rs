@@ -5,9 +5,9 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 use std::{fmt, str::FromStr};
 
 /// Longest pattern, bytes.
-const LONGEST: usize = 256;
+const MAX_PATTERN_BYTES: usize = 256;
 /// Most stars in a pattern: they bound the time of a match.
-const MOST_STARS: usize = 16;
+const MAX_STARS: usize = 16;
 
 /// A name in which each `*` stands for any text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,13 +22,13 @@ pub enum Pattern {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PatternError {
     /// Empty or too long.
-    #[error("a pattern has 1 to {LONGEST} bytes, not {0}")]
+    #[error("a pattern has 1 to {MAX_PATTERN_BYTES} bytes, not {0}")]
     Length(usize),
     /// Control characters would hide what it matches.
     #[error("the pattern {0:?} has a control character")]
     Control(String),
     /// Too many stars.
-    #[error("the pattern {0:?} has more than {MOST_STARS} stars")]
+    #[error("the pattern {0:?} has more than {MAX_STARS} stars")]
     Stars(String),
 }
 
@@ -50,7 +50,7 @@ impl Pattern {
 impl FromStr for Pattern {
     type Err = PatternError;
     fn from_str(text: &str) -> Result<Self, PatternError> {
-        if !(1..=LONGEST).contains(&text.len()) {
+        if !(1..=MAX_PATTERN_BYTES).contains(&text.len()) {
             return Err(PatternError::Length(text.len()));
         }
         if text.chars().any(char::is_control) {
@@ -59,7 +59,7 @@ impl FromStr for Pattern {
         let stars = text.bytes().filter(|byte| *byte == b'*').count();
         match stars {
             _ if stars == text.len() => Ok(Self::All),
-            0..=MOST_STARS => Ok(Self::Text(text.into())),
+            0..=MAX_STARS => Ok(Self::Text(text.into())),
             _ => Err(PatternError::Stars(text.into())),
         }
     }

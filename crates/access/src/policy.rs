@@ -58,7 +58,7 @@ impl Policy {
             let owner = token.owner.as_ref().and_then(|owner| document.users().get(owner));
             let is_owned = |role: &&Name| owner.is_none_or(|owner| owner.roles.contains(*role));
             let roles: BTreeSet<Name> = token.roles.iter().filter(is_owned).cloned().collect();
-            let mask = if token.embed { VerbSet::READ } else { VerbSet::ALL };
+            let mask = if token.embed { VerbSet::READ_VERBS } else { VerbSet::ALL };
             let account = TokenAccount {
                 name: token.name.as_str().into(),
                 digest: token.sha256,
@@ -73,7 +73,7 @@ impl Policy {
     }
 }
 
-/// What some roles permit together.
+/// Returns the rights of some roles together.
 fn rights(document: &Document, roles: &BTreeSet<Name>, mask: VerbSet, scope: &[Rule]) -> Rights {
     let rules: Vec<Rule> =
         roles.iter().filter_map(|role| document.rules_of(role.as_str())).flatten().collect();

@@ -4,7 +4,7 @@ use crate::{rights::Rights, secret::Digest, token::TokenId};
 use oasis_wire::quantity::Nanos;
 use std::{fmt, sync::Arc};
 
-/// What a principal is.
+/// Kind of a principal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// Has not signed in.
@@ -29,7 +29,7 @@ impl Kind {
     }
 }
 
-/// What a principal has shown, by which it is looked up again.
+/// Credential of a principal, by which it is looked up again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Credential {
     /// Nothing.

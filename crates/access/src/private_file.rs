@@ -10,7 +10,7 @@ use std::{
 };
 
 /// Time between two attempts to lock a file.
-const LOOK_AGAIN: Duration = Duration::from_millis(2);
+const LOCK_RETRY_INTERVAL: Duration = Duration::from_millis(2);
 
 /// Creates a folder that only its owner can enter, with the folders above it.
 pub(crate) fn create_folder(path: &Path) -> io::Result<()> {
@@ -49,12 +49,12 @@ pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
 }
 
-/// Whether somebody besides the owner can read or change a file.
+/// Whether another user than the owner can read or change a file.
 pub(crate) fn is_open_to_others(metadata: &Metadata) -> bool {
     metadata.mode() & 0o077 != 0
 }
 
-/// Whether somebody besides the owner can exchange the files of a folder.
+/// Whether another user than the owner can exchange the files of a folder.
 pub(crate) fn is_writable_by_others(metadata: &Metadata) -> bool {
     metadata.mode() & 0o022 != 0
 }
@@ -77,7 +77,7 @@ pub(crate) fn lock_within(file: &File, patience: Duration) -> io::Result<bool> {
             Ok(()) => return Ok(true),
             Err(TryLockError::Error(error)) => return Err(error),
             Err(TryLockError::WouldBlock) if begin.elapsed() > patience => return Ok(false),
-            Err(TryLockError::WouldBlock) => thread::park_timeout(LOOK_AGAIN),
+            Err(TryLockError::WouldBlock) => thread::park_timeout(LOCK_RETRY_INTERVAL),
         }
     }
 }

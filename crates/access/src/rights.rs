@@ -7,7 +7,7 @@ use crate::{
     verb::{Verb, VerbSet},
 };
 
-/// What a principal may do.
+/// The actions that are permitted to a principal.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Rights {
     granted: Grants,
@@ -18,7 +18,7 @@ pub struct Rights {
 /// Compiled rules.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Grants {
-    /// Verbs on everything: most principals need no more than a look at these.
+    /// Verbs on everything: most principals need no more than these.
     everywhere: VerbSet,
     /// Verbs on something, those above included.
     somewhere: VerbSet,

@@ -7,7 +7,7 @@ use crate::{pattern::Pattern, rule::Rule, verb::Verbs};
 pub struct BuiltIn {
     /// Its name.
     pub name: &'static str,
-    /// What it is for.
+    /// Its purpose.
     pub purpose: &'static str,
     /// Verbs on everything.
     pub verbs: &'static [&'static str],

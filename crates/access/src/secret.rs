@@ -6,7 +6,7 @@ use std::{fmt, io};
 use subtle::ConstantTimeEq;
 
 /// Random bytes of a secret: 256 bits.
-const BYTES: usize = 32;
+const SECRET_BYTES: usize = 32;
 
 /// A secret text. It is shown only on purpose.
 #[derive(Clone)]
@@ -18,14 +18,14 @@ impl Secret {
     /// # Errors
     /// If the system has no random numbers.
     pub fn random() -> io::Result<Self> {
-        Ok(Self(URL_SAFE_NO_PAD.encode(random::<BYTES>()?)))
+        Ok(Self(URL_SAFE_NO_PAD.encode(random::<SECRET_BYTES>()?)))
     }
 
     pub(crate) fn new(text: String) -> Self {
         Self(text)
     }
 
-    /// Returns the text, to be given to its owner and nobody else.
+    /// Returns the text, to be given to its owner only.
     pub fn reveal(&self) -> &str {
         &self.0
     }
@@ -44,12 +44,12 @@ pub(crate) fn random<const N: usize>() -> io::Result<[u8; N]> {
     Ok(bytes)
 }
 
-/// The SHA-256 of a random secret. Enough to keep: nobody can try all texts of 256 random bits.
+/// The SHA-256 of a random secret. Enough to keep: 256 random bits cannot be found by trial.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Digest([u8; 32]);
 
 impl Digest {
-    /// Of nothing: no text is known that has it.
+    /// A digest of no text: none is known that has it.
     pub(crate) const ZERO: Self = Self([0; 32]);
 
     /// Returns the digest of a text.

@@ -9,8 +9,8 @@ use oasis_wire::quantity::Nanos;
 use std::{collections::HashMap, io, time::Duration};
 
 /// Most sessions: of all users, and of one. Beyond it the one that was not used for the longest time ends.
-const MOST: usize = 10_000;
-const MOST_OF_ONE: usize = 100;
+const MAX_SESSIONS: usize = 10_000;
+const MAX_SESSIONS_OF_ONE: usize = 100;
 
 /// Sessions by the digest of their cookie.
 #[derive(Debug)]
@@ -29,7 +29,7 @@ pub(crate) struct Session {
     used: Nanos,
 }
 
-/// What the browser gets.
+/// Values that the browser receives.
 #[derive(Debug)]
 pub struct NewSession {
     /// For the cookie: `HttpOnly`, `SameSite=Lax`, and `Secure` with TLS.
@@ -47,10 +47,10 @@ impl Sessions {
     pub(crate) fn start(&mut self, user: &Name, stamp: Digest, now: Nanos) -> io::Result<NewSession> {
         let (cookie, csrf_token) = (Secret::random()?, Secret::random()?);
         self.purge(now);
-        if self.by_cookie.values().filter(|session| session.user == *user).count() >= MOST_OF_ONE {
+        if self.by_cookie.values().filter(|session| session.user == *user).count() >= MAX_SESSIONS_OF_ONE {
             self.end_oldest(|session| session.user == *user);
         }
-        if self.by_cookie.len() >= MOST {
+        if self.by_cookie.len() >= MAX_SESSIONS {
             self.end_oldest(|_| true);
         }
         let csrf = Digest::of(csrf_token.reveal());
@@ -129,7 +129,7 @@ impl SessionLimits {
 mod tests {
     use super::*;
 
-    const SECOND: u64 = 1_000_000_000;
+    const NANOS_PER_SECOND: u64 = 1_000_000_000;
 
     fn sessions() -> Sessions {
         Sessions::new(SessionLimits { idle: Duration::from_secs(10), absolute: Duration::from_secs(25) })
@@ -145,10 +145,10 @@ mod tests {
     fn a_session_ends_when_it_is_unused_or_old() {
         let mut sessions = sessions();
         let cookie = start(&mut sessions, "ada", 0);
-        let mut used = |at: u64| sessions.touch(&cookie, Nanos(at * SECOND)).is_some();
+        let mut used = |at: u64| sessions.touch(&cookie, Nanos(at * NANOS_PER_SECOND)).is_some();
         assert!(used(9) && used(18) && used(24) && !used(25));
         let cookie = start(&mut sessions, "ada", 0);
-        assert!(sessions.touch(&cookie, Nanos(10 * SECOND)).is_none());
+        assert!(sessions.touch(&cookie, Nanos(10 * NANOS_PER_SECOND)).is_none());
         assert_eq!(sessions.len(), 0);
     }
 
@@ -157,21 +157,21 @@ mod tests {
         let mut sessions = sessions();
         let other = start(&mut sessions, "eve", 0);
         let first = start(&mut sessions, "ada", 0);
-        for _ in 0..MOST_OF_ONE {
+        for _ in 0..MAX_SESSIONS_OF_ONE {
             start(&mut sessions, "ada", 1);
         }
-        assert_eq!(sessions.len(), MOST_OF_ONE + 1);
+        assert_eq!(sessions.len(), MAX_SESSIONS_OF_ONE + 1);
         assert!(sessions.touch(&first, Nanos(1)).is_none() && sessions.touch(&other, Nanos(1)).is_some());
     }
 
     #[test]
     fn the_number_of_sessions_is_bounded() {
         let mut sessions = sessions();
-        for at in 0..=MOST as u64 {
+        for at in 0..=MAX_SESSIONS as u64 {
             let name = format!("user-{}", at / 50);
             start(&mut sessions, &name, at);
         }
-        assert_eq!(sessions.len(), MOST);
+        assert_eq!(sessions.len(), MAX_SESSIONS);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use crate::{
     access::{Access, of_host, of_user},
-    document::{LOCAL, Vouched},
+    document::{LOCAL, VouchedUser},
     moment::Moment,
     password::{PasswordError, StoredPassword},
     principal::{Credential, Principal},
@@ -11,10 +11,10 @@ use crate::{
 };
 use std::{io, net::IpAddr, time::Duration};
 
-/// Longest user name that is looked at, bytes.
-const LONGEST_NAME: usize = 64;
+/// Longest user name that is checked, bytes.
+const MAX_NAME_BYTES: usize = 64;
 
-/// Who has signed in, and what the browser gets.
+/// The user who has signed in, and the values that the browser receives.
 #[derive(Debug)]
 pub struct SignedIn {
     /// The user with its rights.
@@ -25,7 +25,7 @@ pub struct SignedIn {
     pub csrf_token: Secret,
 }
 
-/// Why nobody has signed in. The message does not say whether the user exists.
+/// Reason why a sign-in failed. The message does not say whether the user exists.
 #[derive(Debug, thiserror::Error)]
 pub enum SignInError {
     /// No such user, or another password.
@@ -43,7 +43,7 @@ pub enum SignInError {
     /// The new password is refused.
     #[error(transparent)]
     Password(#[from] PasswordError),
-    /// The account of somebody whom a provider of identity vouches for cannot be used.
+    /// The account of a user whom a provider of identity vouches for cannot be used.
     #[error(transparent)]
     Vouched(#[from] StoreError),
     /// No random numbers.
@@ -95,7 +95,7 @@ impl Access {
         if !self.is_trusted(now) {
             return Err(StoreError::Outdated.into());
         }
-        let name = name.get(..LONGEST_NAME.min(name.len())).unwrap_or_default();
+        let name = name.get(..MAX_NAME_BYTES.min(name.len())).unwrap_or_default();
         let attempt = self.throttle.count(name, address, now.steady).map_err(SignInError::Slow)?;
         let Some(pass) = self.gate.enter() else {
             self.throttle.give_back(attempt);
@@ -134,8 +134,8 @@ impl Access {
     /// provider says so.
     ///
     /// # Errors
-    /// [`SignInError::Vouched`] if the account is not there and may not be added, or is somebody else's.
-    pub fn sign_in_vouched(&self, who: Vouched, now: Moment) -> Result<SignedIn, SignInError> {
+    /// [`SignInError::Vouched`] if the account is not there and may not be added, or belongs to another subject.
+    pub fn sign_in_vouched(&self, who: VouchedUser, now: Moment) -> Result<SignedIn, SignInError> {
         let name = who.name.clone();
         // Most sign-ins change nothing, and then nothing is written.
         let is_change = self.document().vouch(who.clone(), now.wall).map_err(StoreError::from)?;
@@ -174,12 +174,12 @@ mod tests {
     const QUICK: HashCost = HashCost { memory_kib: 8, passes: 1 };
     const PASSWORD: &str = "correct horse battery";
     const HERE: IpAddr = IpAddr::V4(std::net::Ipv4Addr::LOCALHOST);
-    const SECOND: u64 = 1_000_000_000;
+    const NANOS_PER_SECOND: u64 = 1_000_000_000;
     const PUMP: Target<'_> = Target::Instance { node: "plant", instance: "pump" };
 
-    /// Both clocks show so many seconds.
+    /// Returns a moment at which both clocks show this many seconds.
     fn at(seconds: u64) -> Moment {
-        Moment { wall: Nanos(seconds * SECOND), steady: Nanos(seconds * SECOND) }
+        Moment { wall: Nanos(seconds * NANOS_PER_SECOND), steady: Nanos(seconds * NANOS_PER_SECOND) }
     }
 
     fn names(names: &[&str]) -> BTreeSet<crate::Name> {
@@ -265,7 +265,9 @@ mod tests {
     fn a_token_has_the_roles_of_its_owner_within_its_scope() {
         let (_folder, access) = access(QUICK);
         let (id, secret) = access
-            .change(|document| document.create_token(token(Some(Nanos(9 * SECOND)), false), Nanos(0)))
+            .change(|document| {
+                document.create_token(token(Some(Nanos(9 * NANOS_PER_SECOND)), false), Nanos(0))
+            })
             .unwrap();
         let mut program = access.token(secret.reveal(), at(1)).unwrap();
         assert_eq!((program.kind(), program.to_string()), (Kind::Program, "program:grafana".into()));

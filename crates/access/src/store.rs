@@ -19,11 +19,11 @@ pub const FILE: &str = "access.toml";
 const LOCK: &str = "access.lock";
 const ABOUT: &str = "# Accounts of OASIS: see docs/reference/permissions.md. `oasis user`, `oasis token` and\n# `oasis role` change this file, and keep no comments.\n";
 /// Longest lock file, bytes: two names.
-const LONGEST_LOCK: u64 = 256;
+const MAX_LOCK_BYTES: u64 = 256;
 /// Largest file, bytes: all that its bounds allow takes less.
-const LARGEST: u64 = 8 << 20;
-/// How long a change waits for another process.
-const PATIENCE: Duration = Duration::from_secs(5);
+const MAX_FILE_BYTES: u64 = 8 << 20;
+/// Time that a change waits for another process.
+const LOCK_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Why accounts cannot be read or changed.
 #[derive(Debug, thiserror::Error)]
@@ -31,7 +31,7 @@ pub enum StoreError {
     /// The system refused.
     #[error("cannot {doing} {path}: {error}", path = .path.display())]
     Io {
-        /// What was tried.
+        /// The attempted operation.
         doing: &'static str,
         /// The file or folder.
         path: PathBuf,
@@ -46,7 +46,7 @@ pub enum StoreError {
         /// Its mode.
         mode: u32,
     },
-    /// Anybody could put another file there.
+    /// Other users could put another file there.
     #[error("others can change the folder {path} (mode {mode:03o}): run `chmod 700 {path}`", path = .path.display())]
     FolderOpenToOthers {
         /// The folder.
@@ -76,14 +76,14 @@ pub enum StoreError {
         /// The reason.
         error: ChangeError,
     },
-    /// It was there before.
+    /// The file was there before.
     #[error("{path} is gone: restore it from a copy, or remove {LOCK} beside it to begin without", path = .path.display())]
     Gone {
         /// The file.
         path: PathBuf,
     },
     /// Another process changes accounts for too long.
-    #[error("another process has locked {path} for {} s: end it, then try again", PATIENCE.as_secs(), path = .path.display())]
+    #[error("another process has locked {path} for {} s: end it, then try again", LOCK_TIMEOUT.as_secs(), path = .path.display())]
     Locked {
         /// The lock file.
         path: PathBuf,
@@ -91,7 +91,7 @@ pub enum StoreError {
     /// The accounts are a copy.
     #[error("the accounts of this DAC are a copy: change them at {from}")]
     Follows {
-        /// Where the copy is from.
+        /// Address that the copy is from.
         from: String,
     },
     /// There are accounts where a copy would be.
@@ -105,7 +105,7 @@ pub enum StoreError {
     CopyWithoutSource {
         /// The folder.
         path: PathBuf,
-        /// Where the copy is from.
+        /// Address that the copy is from.
         from: String,
     },
     /// A copy that is not trusted any more.
@@ -173,7 +173,7 @@ impl Store {
     /// The same, with what tells whether it has changed since; none if there is no file.
     pub(crate) fn read_marked(&self) -> Result<(Document, Option<Fingerprint>), StoreError> {
         let path = self.file();
-        match Self::read_private(&path, LARGEST)? {
+        match Self::read_private(&path, MAX_FILE_BYTES)? {
             Some((bytes, seen)) => Ok((parse(&path, &bytes)?, Some(seen))),
             None if self.has_had(FILE)? => Err(StoreError::Gone { path }),
             None => Ok((Document::default(), None)),
@@ -184,7 +184,7 @@ impl Store {
     /// revocations would be gone with it.
     pub(crate) fn has_had(&self, file: &str) -> Result<bool, StoreError> {
         let path = self.directory.join(LOCK);
-        let known = Self::read_private(&path, LONGEST_LOCK)?.map(|(bytes, _)| bytes).unwrap_or_default();
+        let known = Self::read_private(&path, MAX_LOCK_BYTES)?.map(|(bytes, _)| bytes).unwrap_or_default();
         Ok(String::from_utf8_lossy(&known).lines().any(|line| line == file))
     }
 
@@ -247,7 +247,7 @@ impl Store {
 
     /// Replaces the accounts.
     pub(crate) fn write_accounts(&self, lock: &File, document: &Document) -> Result<(), StoreError> {
-        self.write(lock, FILE, LARGEST, ABOUT, document)
+        self.write(lock, FILE, MAX_FILE_BYTES, ABOUT, document)
     }
 
     /// Replaces a file by another content, below lines about it. Only with the lock, and not with more bytes than can be read again.
@@ -279,7 +279,7 @@ impl Store {
         let path = self.directory.join(LOCK);
         let failed = |error| StoreError::Io { doing: "lock", path: path.clone(), error };
         let file = private_file::open_write(&path).map_err(failed)?;
-        match private_file::lock_within(&file, PATIENCE).map_err(failed)? {
+        match private_file::lock_within(&file, LOCK_TIMEOUT).map_err(failed)? {
             true => Ok(file),
             false => Err(StoreError::Locked { path }),
         }
@@ -298,7 +298,7 @@ impl Fingerprint {
 
 /// Parses and checks the content of the file.
 fn parse(path: &Path, bytes: &[u8]) -> Result<Document, StoreError> {
-    if bytes.len() as u64 > LARGEST {
+    if bytes.len() as u64 > MAX_FILE_BYTES {
         return Err(StoreError::TooLarge { path: path.to_owned() });
     }
     let format = |reason: String| StoreError::Format { path: path.to_owned(), reason };

@@ -1,6 +1,6 @@
 //! Targets: what an action concerns.
 
-/// What an action concerns.
+/// Target of an action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Target<'a> {
     /// The DAC with all that it knows now or later. One rule must cover everything.

@@ -16,18 +16,18 @@ use std::{
 /// Buckets of a table: 64 KiB.
 const BUCKETS: usize = 8_192;
 
-/// How many attempts are allowed at once, and the time after which one more is.
+/// Number of attempts allowed at once, and the time after which one more is.
 #[derive(Debug, Clone, Copy)]
 struct Pace {
     burst: u64,
     refill: u64,
 }
 
-const SECOND: u64 = 1_000_000_000;
+const NANOS_PER_SECOND: u64 = 1_000_000_000;
 /// An account: 14,400 guesses a day at most.
-const ACCOUNT: Pace = Pace { burst: 10, refill: 6 * SECOND };
-/// An address, behind which several people may be.
-const ADDRESS: Pace = Pace { burst: 30, refill: 2 * SECOND };
+const ACCOUNT: Pace = Pace { burst: 10, refill: 6 * NANOS_PER_SECOND };
+/// An address, which several people may share.
+const ADDRESS: Pace = Pace { burst: 30, refill: 2 * NANOS_PER_SECOND };
 
 /// The attempts of accounts and addresses.
 #[derive(Debug)]
@@ -63,7 +63,7 @@ impl Throttle {
     /// Counts an attempt before its password is checked.
     ///
     /// # Errors
-    /// How long to wait for the next one.
+    /// The time until the next attempt.
     pub(crate) fn count(&self, account: &str, address: IpAddr, now: Nanos) -> Result<Attempt, Duration> {
         let attempt = Attempt { account: self.bucket(account), address: self.bucket(network(address)) };
         let mut tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
@@ -127,7 +127,8 @@ mod tests {
     fn guesses_at_an_account_are_slowed_down_from_any_address() {
         let throttle = Throttle::new();
         let address = |at: u64| IpAddr::from([10, 0, (at / 250) as u8, (at % 250) as u8]);
-        let day = (0..86_400).filter(|at| throttle.count("ada", address(*at), Nanos(at * SECOND)).is_ok());
+        let day = (0..86_400)
+            .filter(|at| throttle.count("ada", address(*at), Nanos(at * NANOS_PER_SECOND)).is_ok());
         assert!((14_400..14_420).contains(&day.count()));
     }
 
@@ -139,7 +140,7 @@ mod tests {
         assert_eq!(tried, 30);
         let wait = throttle.count("x", HERE, Nanos(0)).unwrap_err();
         assert_eq!(wait, Duration::from_secs(2));
-        assert!(throttle.count("x", HERE, Nanos(2 * SECOND)).is_ok());
+        assert!(throttle.count("x", HERE, Nanos(2 * NANOS_PER_SECOND)).is_ok());
         let neighbour = "2001:db8::1".parse().unwrap();
         assert!(throttle.count("x", neighbour, Nanos(0)).is_ok());
         assert_eq!(network("2001:db8::1:2".parse().unwrap()), network(neighbour));

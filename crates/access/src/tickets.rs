@@ -11,29 +11,29 @@ use std::{
     io,
 };
 
-/// How long a ticket is good, nanoseconds.
-const LIFE: u64 = 30_000_000_000;
+/// Lifetime of a ticket, nanoseconds.
+const TICKET_LIFETIME_NANOS: u64 = 30_000_000_000;
 /// Most unused tickets: of all principals, and of one.
-const MOST: usize = 4_096;
-const MOST_OF_ONE: usize = 64;
+const MAX_TICKETS: usize = 4_096;
+const MAX_TICKETS_OF_ONE: usize = 64;
 
 /// Why there is no ticket.
 #[derive(Debug, thiserror::Error)]
 pub enum TicketError {
     /// This principal fetches tickets and does not use them.
-    #[error("{MOST_OF_ONE} tickets are unused: use them, or wait 30 s")]
+    #[error("{MAX_TICKETS_OF_ONE} tickets are unused: use them, or wait 30 s")]
     TooManyOfOne,
     /// All principals together do.
-    #[error("{MOST} tickets are unused: wait 30 s")]
+    #[error("{MAX_TICKETS} tickets are unused: wait 30 s")]
     TooMany,
     /// No random numbers.
     #[error("no ticket can be made: {0}")]
     Random(#[from] io::Error),
 }
 
-/// A ticket that nobody has used.
+/// A ticket that was not used yet.
 #[derive(Debug)]
-struct Unused {
+struct UnusedTicket {
     principal: Principal,
     /// Digest of the origin whose page fetched it; none for a program.
     origin: Option<Digest>,
@@ -42,7 +42,7 @@ struct Unused {
 /// Unused tickets.
 #[derive(Debug, Default)]
 pub(crate) struct Tickets {
-    unused: HashMap<Digest, Unused>,
+    unused: HashMap<Digest, UnusedTicket>,
     /// When each was made, oldest first; used ones included until they are 30 s old.
     by_age: VecDeque<(Nanos, Digest)>,
 }
@@ -57,24 +57,25 @@ impl Tickets {
     ) -> Result<Secret, TicketError> {
         self.purge(now);
         // Used ones count until they are old: the list is bounded too.
-        if self.by_age.len() >= MOST {
+        if self.by_age.len() >= MAX_TICKETS {
             return Err(TicketError::TooMany);
         }
-        let is_same = |other: &&Unused| {
+        let is_same = |other: &&UnusedTicket| {
             let other = &other.principal;
             other.kind() == principal.kind() && other.name() == principal.name()
         };
-        if self.unused.values().filter(is_same).count() >= MOST_OF_ONE {
+        if self.unused.values().filter(is_same).count() >= MAX_TICKETS_OF_ONE {
             return Err(TicketError::TooManyOfOne);
         }
         let ticket = Secret::random()?;
         let digest = Digest::of(ticket.reveal());
-        self.unused.insert(digest, Unused { principal: principal.clone(), origin: origin_digest(origin) });
+        self.unused
+            .insert(digest, UnusedTicket { principal: principal.clone(), origin: origin_digest(origin) });
         self.by_age.push_back((now, digest));
         Ok(ticket)
     }
 
-    /// Takes a ticket; nobody can use it again. None also if a page of another origin shows it.
+    /// Takes a ticket, which cannot be used again. None also if a page of another origin shows it.
     pub(crate) fn take(&mut self, ticket: &str, origin: Option<&str>, now: Nanos) -> Option<Principal> {
         self.purge(now);
         let unused = self.unused.remove(&Digest::of(ticket))?;
@@ -83,7 +84,7 @@ impl Tickets {
 
     fn purge(&mut self, now: Nanos) {
         while let Some((made, digest)) = self.by_age.front() {
-            if now.0.saturating_sub(made.0) < LIFE {
+            if now.0.saturating_sub(made.0) < TICKET_LIFETIME_NANOS {
                 return;
             }
             self.unused.remove(digest);
@@ -110,9 +111,12 @@ mod tests {
     fn a_ticket_is_good_once_and_for_30_s() {
         let mut tickets = Tickets::default();
         let [used, old] = [0, 1].map(|_| tickets.make(&principal("ada"), None, Nanos(5)).unwrap());
-        assert_eq!(tickets.take(used.reveal(), None, Nanos(LIFE + 4)).unwrap().name(), "ada");
-        assert!(tickets.take(used.reveal(), None, Nanos(LIFE + 4)).is_none());
-        assert!(tickets.take(old.reveal(), None, Nanos(LIFE + 5)).is_none());
+        assert_eq!(
+            tickets.take(used.reveal(), None, Nanos(TICKET_LIFETIME_NANOS + 4)).unwrap().name(),
+            "ada"
+        );
+        assert!(tickets.take(used.reveal(), None, Nanos(TICKET_LIFETIME_NANOS + 4)).is_none());
+        assert!(tickets.take(old.reveal(), None, Nanos(TICKET_LIFETIME_NANOS + 5)).is_none());
         assert!(tickets.take("", None, Nanos(0)).is_none());
     }
 
@@ -135,14 +139,14 @@ mod tests {
     #[test]
     fn unused_tickets_are_bounded() {
         let mut tickets = Tickets::default();
-        for _ in 0..MOST_OF_ONE {
+        for _ in 0..MAX_TICKETS_OF_ONE {
             tickets.make(&principal("ada"), None, Nanos(0)).unwrap();
         }
         assert!(matches!(tickets.make(&principal("ada"), None, Nanos(0)), Err(TicketError::TooManyOfOne)));
-        for at in 0..MOST - MOST_OF_ONE {
+        for at in 0..MAX_TICKETS - MAX_TICKETS_OF_ONE {
             tickets.make(&principal(&format!("user-{at}")), None, Nanos(1)).unwrap();
         }
         assert!(matches!(tickets.make(&principal("eve"), None, Nanos(1)), Err(TicketError::TooMany)));
-        assert!(tickets.make(&principal("eve"), None, Nanos(LIFE + 1)).is_ok());
+        assert!(tickets.make(&principal("eve"), None, Nanos(TICKET_LIFETIME_NANOS + 1)).is_ok());
     }
 }

@@ -4,10 +4,10 @@ use crate::secret::{Digest, Secret, random};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 use std::{fmt, io, str::FromStr};
 
-/// What every token begins with, so that scanners find one that leaked.
+/// Prefix of every token, so that scanners find one that leaked.
 pub const PREFIX: &str = "oasis_";
 /// Letters of the random part.
-const RANDOM: usize = 43;
+const RANDOM_LETTERS: usize = 43;
 
 /// The public number of a token: 8 hexadecimal digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -69,7 +69,7 @@ pub(crate) fn make(id: TokenId) -> io::Result<(Secret, Digest)> {
 pub(crate) fn parse(text: &str) -> Option<(TokenId, Digest)> {
     let (id, random) = text.strip_prefix(PREFIX)?.split_at_checked(8)?;
     let random = random.strip_prefix('_')?;
-    (random.len() == RANDOM).then_some(())?;
+    (random.len() == RANDOM_LETTERS).then_some(())?;
     Some((id.parse().ok()?, Digest::of(text)))
 }
 

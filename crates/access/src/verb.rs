@@ -72,7 +72,7 @@ impl VerbSet {
     /// All verbs.
     pub const ALL: Self = Self(u32::MAX);
     /// The verbs that only read.
-    pub const READ: Self = Self::of(&[Verb::ReadLive, Verb::ReadPast]);
+    pub const READ_VERBS: Self = Self::of(&[Verb::ReadLive, Verb::ReadPast]);
 
     /// Returns the set of some verbs.
     pub const fn of(verbs: &[Verb]) -> Self {
@@ -103,7 +103,7 @@ impl VerbSet {
     fn of_word(word: &str) -> Option<Self> {
         match word {
             "*" => return Some(Self::ALL),
-            "read" => return Some(Self::READ),
+            "read" => return Some(Self::READ_VERBS),
             _ => {}
         }
         let named =
@@ -128,7 +128,7 @@ pub enum VerbError {
     #[error("{0:?} is no verb: write one of {verbs}, or read, command, *", verbs = all_words())]
     Unknown(String),
     /// No word, or more than there are.
-    #[error("a rule has 1 to {most} verbs, not {0}", most = Verbs::MOST)]
+    #[error("a rule has 1 to {most} verbs, not {0}", most = Verbs::MAX_VERBS)]
     Count(usize),
 }
 
@@ -137,15 +137,15 @@ fn all_words() -> String {
 }
 
 impl Verbs {
-    const MOST: usize = 32;
+    const MAX_VERBS: usize = 32;
 
     /// Parses words.
     ///
     /// # Errors
     /// If a word names no verb, or there are none or too many.
     pub fn parse<'a>(words: impl IntoIterator<Item = &'a str>) -> Result<Self, VerbError> {
-        let words: Vec<String> = words.into_iter().take(Self::MOST + 1).map(str::to_owned).collect();
-        if !(1..=Self::MOST).contains(&words.len()) {
+        let words: Vec<String> = words.into_iter().take(Self::MAX_VERBS + 1).map(str::to_owned).collect();
+        if !(1..=Self::MAX_VERBS).contains(&words.len()) {
             return Err(VerbError::Count(words.len()));
         }
         let mut set = VerbSet::default();

@@ -3,9 +3,9 @@
 use crate::{access::Access, moment::Moment, repeat::Repeat};
 use std::{io, sync::Arc, time::Duration};
 
-/// Time between two looks at the files. Streams and nodes look at the generation once a second, and a follower asks all the
-/// time: a revocation takes less than 2 s everywhere.
-const PAUSE: Duration = Duration::from_millis(250);
+/// Interval at which the files are checked. Streams and nodes read the generation once a second, and a follower polls
+/// continuously: a revocation takes less than 2 s everywhere.
+const POLL_INTERVAL: Duration = Duration::from_millis(250);
 
 /// A thread that reloads the accounts when they change, until this value is dropped.
 #[derive(Debug)]
@@ -18,15 +18,15 @@ impl Watch {
     /// If the system has no more threads.
     pub fn start(access: Arc<Access>) -> io::Result<Self> {
         let look = move || {
-            look(&access);
-            PAUSE
+            reload_files(&access);
+            POLL_INTERVAL
         };
         Repeat::start("oasis-access", look).map(Self)
     }
 }
 
 /// Reloads, and logs each problem once.
-fn look(access: &Access) {
+fn reload_files(access: &Access) {
     let reloaded = access.reload();
     access.note_trust(Moment::now());
     if let Ok(true) = reloaded {
@@ -96,22 +96,22 @@ mod tests {
         let access = Access::open(&directory, &AccessConfig::default()).unwrap();
         let store = Store::open(&directory).unwrap();
         store.change(|document| document.set_roles("stranger", BTreeSet::new())).unwrap();
-        look(&access);
+        reload_files(&access);
         assert_eq!(access.problem(), None);
 
         let good = fs::read(store.file()).unwrap();
         fs::write(store.file(), "version = 7\n").unwrap();
-        look(&access);
+        reload_files(&access);
         let problem = access.problem().unwrap();
         assert!(problem.contains("access.toml") && problem.contains("rights stay"), "{problem}");
         fs::remove_file(store.file()).unwrap();
-        look(&access);
+        reload_files(&access);
         assert!(access.problem().unwrap().contains("is gone"));
 
         store.change(|_| Ok(())).unwrap_err();
         fs::write(store.file(), good).unwrap();
         fs::set_permissions(store.file(), std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
-        look(&access);
+        reload_files(&access);
         assert_eq!(access.problem(), None);
     }
 }

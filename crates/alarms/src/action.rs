@@ -1,4 +1,4 @@
-//! What operators do with alarms, in the terms of ISA-18.2 and OPC UA Part 9.
+//! Actions of operators on alarms, in the terms of ISA-18.2 and OPC UA Part 9.
 
 use crate::{AlarmKey, AlarmsError};
 use oasis_wire::quantity::Nanos;
@@ -8,20 +8,20 @@ use oasis_wire::quantity::Nanos;
 pub struct Action {
     /// The alarm.
     pub key: AlarmKey,
-    /// What to do.
+    /// The action.
     pub verb: ActionVerb,
     /// Why, for the journal.
     pub comment: Option<String>,
-    /// Who does it.
+    /// Principal of the action.
     pub principal: String,
     /// Now on the DAC's wall clock.
     pub now: Nanos,
 }
 
-/// What to do with an alarm.
+/// An action on an alarm.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ActionVerb {
-    /// Confirms that somebody has seen it.
+    /// Confirms that an operator has seen it.
     Acknowledge,
     /// Silences it for a while, until it clears, or until the first of both.
     Shelve {
@@ -71,22 +71,22 @@ pub enum ActionError {
 /// Why an alarm's state does not allow an action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Conflict {
-    /// It is normal, or somebody was faster.
+    /// The alarm is normal, or another operator was faster.
     #[error("nothing to acknowledge: the alarm is normal or was acknowledged already")]
     NothingToAcknowledge,
-    /// It is not shelved.
+    /// The alarm is not shelved.
     #[error("the alarm is not shelved")]
     NotShelved,
-    /// It is suppressed.
+    /// The alarm is suppressed.
     #[error("the alarm is suppressed already")]
     Suppressed,
-    /// It is not suppressed.
+    /// The alarm is not suppressed.
     #[error("the alarm is not suppressed")]
     NotSuppressed,
-    /// It is out of service.
+    /// The alarm is out of service.
     #[error("the alarm is out of service already")]
     OutOfService,
-    /// It is in service.
+    /// The alarm is in service.
     #[error("the alarm is in service")]
     InService,
 }

@@ -26,7 +26,7 @@ pub struct AlarmView {
     pub state: Standing,
     /// Whether it needs no acknowledgement: an operator has seen it, or it is normal.
     pub acknowledged: bool,
-    /// How urgent it is.
+    /// Urgency of the alarm.
     #[serde(with = "as_severity")]
     pub severity: Severity,
     /// Whether its condition is known.
@@ -35,7 +35,7 @@ pub struct AlarmView {
     pub message: Option<String>,
     /// The value that was compared.
     pub value: Option<f64>,
-    /// What it was compared with.
+    /// The limit that the value was compared with.
     pub limit: Option<f64>,
     /// The unit of both.
     pub unit: Option<String>,
@@ -59,9 +59,9 @@ pub struct AlarmView {
     pub out_of_service: bool,
     /// The comment of the last action.
     pub comment: Option<String>,
-    /// Who acted last.
+    /// Principal of the last action.
     pub principal: Option<String>,
-    /// How often it was raised in the last hour, at most [`MOST_RAISES`].
+    /// Number of raises in the last hour, at most [`MAX_COUNTED_RAISES`].
     pub raised_last_hour: u32,
     /// The revision of its last change.
     pub revision: u64,
@@ -103,24 +103,24 @@ impl AlarmView {
 }
 
 /// Most raises that [`AlarmView::raised_last_hour`] counts.
-pub const MOST_RAISES: usize = 60;
+pub const MAX_COUNTED_RAISES: usize = 60;
 
 /// Which alarms.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Filter {
     /// Without the normal ones, unless an operator silences them.
     pub is_standing: bool,
-    /// Of this rule.
+    /// Alarms of this rule.
     pub rule: Option<String>,
-    /// Of this node.
+    /// Alarms of this node.
     pub node: Option<String>,
-    /// Of instances with this name.
+    /// Alarms of instances with this name.
     pub instance: Option<String>,
-    /// Of this severity.
+    /// Alarms of this severity.
     pub severity: Option<Severity>,
     /// After this one, in the order of keys.
     pub after: Option<AlarmKey>,
-    /// At most so many; 0 for all.
+    /// Maximum number of alarms; 0 for all.
     pub most: usize,
 }
 
@@ -147,7 +147,7 @@ pub struct AlarmList {
     pub next: Option<AlarmKey>,
 }
 
-/// What changed after a revision.
+/// Changes after a revision.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Changes {
     /// The revision up to which these are all changes.

@@ -2,13 +2,13 @@
 
 use crate::{
     Action, ActionError, AlarmKey, AlarmList, AlarmView, AlarmsError, Changes, Checkpoint, CheckpointKey,
-    Committed, Copies, Filter, JournalFilter, JournalPage, Limits, Message, OutboxFigures, Outcome, Round,
-    RuleFacts, Statistics,
+    CommitSummary, Copies, Filter, JournalFilter, JournalPage, Limits, Message, OutboxFigures, Outcome,
+    Round, RuleFacts, Statistics,
     action::ActionVerb,
     database::{self, Database},
     draft::{ActionFailure, Change, Draft},
-    given::Given,
-    journal::PAGE,
+    handover_log::HandoverLog,
+    journal::MAX_PAGE_ENTRIES,
     memory::{Alarm, Memory},
     statistics,
     tables::{alarm, checkpoint, counter, home, journal, message},
@@ -40,8 +40,8 @@ pub struct Alarms {
     reader: Mutex<Connection>,
     memory: RwLock<Memory>,
     revision: watch::Sender<u64>,
-    /// What other DACs are given.
-    given: Mutex<Given>,
+    /// The handovers for other DACs.
+    given: Mutex<HandoverLog>,
     copies: Copies,
     lock: Option<File>,
 }
@@ -75,7 +75,7 @@ impl Alarms {
         let memory = load(&writer).map_err(|error| database::failure(&path, error))?;
         let revision = watch::Sender::new(memory.revision);
         let (writer, reader, mut memory) = (Mutex::new(writer), Mutex::new(reader), RwLock::new(memory));
-        let mut given = Given::default();
+        let mut given = HandoverLog::default();
         let nodes = memory.get_mut().unwrap_or_else(PoisonError::into_inner).homes.keys();
         nodes.for_each(|node| given.touch(node));
         let (given, copies) = (Mutex::new(given), Copies::default());
@@ -145,18 +145,18 @@ impl Alarms {
     ///
     /// # Errors
     /// If the database fails: then nothing of the round has happened, and it can be committed again.
-    pub fn commit(&self, round: Round) -> Result<Committed, AlarmsError> {
+    pub fn commit(&self, round: Round) -> Result<CommitSummary, AlarmsError> {
         let Round { now, events, checkpoints } = round;
         if events.is_empty() && checkpoints.is_empty() {
             return self
                 .tick(now)
-                .map(|()| Committed { revision: self.memory().revision, ..Committed::default() });
+                .map(|()| CommitSummary { revision: self.memory().revision, ..CommitSummary::default() });
         }
         let is_time = self.memory().is_time_to_tell(now.0) && events.iter().all(|event| !event.late);
         self.change(now.0, |draft, _| {
             draft.expire()?;
             if is_time {
-                draft.tell()?;
+                draft.notify_late()?;
             }
             events.into_iter().try_for_each(|event| draft.event(event))?;
             checkpoints.iter().try_for_each(|(key, checkpoint)| draft.checkpoint(key, checkpoint))
@@ -175,7 +175,7 @@ impl Alarms {
         if is_over || is_time {
             self.change(now.0, |draft, _| {
                 draft.expire()?;
-                if is_time { draft.tell() } else { Ok(()) }
+                if is_time { draft.notify_late() } else { Ok(()) }
             })?;
         }
         Ok(())
@@ -189,7 +189,8 @@ impl Alarms {
         checkpoint::get(&self.writer(), key).map_err(|error| self.failure(error))
     }
 
-    /// Removes checkpoints that nobody needs, at most 10,000 of them, if all take more than half of their room ([`Limits`](crate::Limits)).
+    /// Removes checkpoints that are not needed, at most 10,000 of them, if all take more than half of their room
+    /// ([`Limits`](crate::Limits)).
     ///
     /// # Errors
     /// If the database fails; then nothing has changed.
@@ -271,7 +272,7 @@ impl Alarms {
         filter: &JournalFilter,
         is_visible: impl Fn(&str, &str) -> bool,
     ) -> Result<JournalPage, AlarmsError> {
-        let most = if filter.most == 0 { PAGE } else { filter.most.min(PAGE) };
+        let most = if filter.most == 0 { MAX_PAGE_ENTRIES } else { filter.most.min(MAX_PAGE_ENTRIES) };
         journal::find(&self.reader(), filter, most, is_visible).map_err(|error| self.failure(error))
     }
 
@@ -383,7 +384,7 @@ impl Alarms {
         &self,
         now: u64,
         change: impl FnOnce(&mut Draft<'_>, &Memory) -> rusqlite::Result<()>,
-    ) -> Result<Committed, AlarmsError> {
+    ) -> Result<CommitSummary, AlarmsError> {
         self.change_or(now, change).map_err(|error| self.failure(error))
     }
 
@@ -391,10 +392,10 @@ impl Alarms {
         &self,
         now: u64,
         change: impl FnOnce(&mut Draft<'_>, &Memory) -> Result<(), E>,
-    ) -> Result<Committed, E> {
+    ) -> Result<CommitSummary, E> {
         let mut writer = self.writer();
         let changed: Change = {
-            // Nobody else changes it: that needs the writer.
+            // Only the owner of the writer changes it.
             let memory = self.memory();
             let transaction = writer.transaction()?;
             let mut draft = Draft::new(&transaction, &memory, self.limits, now);
@@ -432,7 +433,7 @@ impl Alarms {
         self.reader.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(crate) fn given(&self) -> MutexGuard<'_, Given> {
+    pub(crate) fn given(&self) -> MutexGuard<'_, HandoverLog> {
         self.given.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -471,7 +472,7 @@ fn load(on: &Connection) -> rusqlite::Result<Memory> {
         memory.alarms.iter().filter_map(|(key, alarm)| Some((key.clone(), alarm.chatter.last()?)));
     memory.chattering = chattered.collect();
     memory.revision = counter::get(on, "revision")?;
-    // Who read before the restart may have missed an end.
+    // A reader from before the restart may have missed an end.
     memory.forgotten = memory.revision;
     memory.figures = message::figures(on)?;
     memory.journal = journal::size(on)?;

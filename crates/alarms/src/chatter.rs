@@ -2,10 +2,10 @@
 
 use std::collections::VecDeque;
 
-/// Raises within [`CHATTER_WINDOW`] that make an alarm chatter (ISA-18.2: three or more in a minute).
+/// Raises within [`CHATTER_WINDOW_NANOS`] that make an alarm chatter (ISA-18.2: three or more in a minute).
 const CHATTER_RAISES: usize = 3;
 /// See [`CHATTER_RAISES`], in nanoseconds.
-const CHATTER_WINDOW: u64 = 60_000_000_000;
+const CHATTER_WINDOW_NANOS: u64 = 60_000_000_000;
 
 /// The last raises of an alarm, as far as they tell whether it chatters.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -24,7 +24,7 @@ impl Chattering {
         }
         self.times.push_back(time);
         let is_full = self.times.len() == CHATTER_RAISES;
-        if is_full && self.times.iter().all(|earlier| time.abs_diff(*earlier) <= CHATTER_WINDOW) {
+        if is_full && self.times.iter().all(|earlier| time.abs_diff(*earlier) <= CHATTER_WINDOW_NANOS) {
             self.last = Some(written);
         }
     }

@@ -1,11 +1,11 @@
-//! Where a rule has got to, and what it remembered there.
+//! Position of a rule in its samples, and its state there.
 
 use oasis_wire::quantity::{Epoch, Nanos, Offset};
 use uuid::Uuid;
 
 use crate::RuleEvent;
 
-/// Whose checkpoint it is.
+/// Owner of a checkpoint.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct CheckpointKey {
     /// The rule, or any other name that the engine chooses for what it evaluates together.
@@ -42,20 +42,20 @@ pub struct Position {
     pub dac_time: u64,
 }
 
-/// What one evaluation of rules gives: all of it becomes durable, or nothing.
+/// Result of one evaluation of rules: all of it becomes durable, or nothing.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Round {
     /// Now on the DAC's wall clock. Timed shelves end by it.
     pub now: Nanos,
     /// Results, in order.
     pub events: Vec<RuleEvent>,
-    /// How far the rules have got. A checkpoint replaces the earlier one with the same key.
+    /// Positions of the rules. A checkpoint replaces the earlier one with the same key.
     pub checkpoints: Vec<(CheckpointKey, Checkpoint)>,
 }
 
-/// What a round changed.
+/// Changes of a round.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Committed {
+pub struct CommitSummary {
     /// Events that were new.
     pub events: usize,
     /// Events with a known key, which were ignored.

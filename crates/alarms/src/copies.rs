@@ -1,6 +1,7 @@
-//! What other DACs have: copies that are renewed as long as they answer, for the time when they do not.
+//! Copies of the alarms and states of other DACs: they are renewed as long as these answer, for the time when they do
+//! not.
 
-use crate::{Handover, HandoverPage, Home};
+use crate::{Handover, HandoverPage, NodeConnection};
 use serde::Serialize;
 use std::{
     collections::BTreeMap,
@@ -9,11 +10,11 @@ use std::{
 };
 
 /// Most DACs of which copies are kept.
-const MOST_DACS: usize = 64;
+const MAX_DACS: usize = 64;
 /// Most nodes.
-const MOST_NODES: usize = 20_000;
+const MAX_NODES: usize = 20_000;
 /// Most bytes of all copies.
-const MOST_BYTES: usize = 64 << 20;
+const MAX_COPY_BYTES: usize = 64 << 20;
 
 /// Copies of what other DACs have. The lock is held for a few look-ups, and no other is taken meanwhile.
 #[derive(Debug, Default)]
@@ -37,12 +38,12 @@ struct Inner {
 #[derive(Debug, Default)]
 struct Dac {
     nodes: BTreeMap<String, (Handover, usize)>,
-    /// Where its last answer ends.
+    /// End position of its last answer.
     position: u64,
     /// When the last question was put that was answered, or was not.
     answered: Option<Instant>,
     failed: Option<Instant>,
-    /// Why it gives none, if somebody can change that.
+    /// Reason why it gives none, if a user can change that.
     problem: Option<String>,
 }
 
@@ -57,7 +58,7 @@ impl Dac {
     }
 }
 
-/// What is kept of a DAC.
+/// State of the copy of a DAC.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct CopiedDac {
     /// Its name, or its address if it has none.
@@ -66,11 +67,11 @@ pub struct CopiedDac {
     pub is_reachable: bool,
     /// Nodes.
     pub nodes: usize,
-    /// Where its last answer ends.
+    /// End position of its last answer.
     pub position: u64,
 }
 
-/// What is kept.
+/// State of all copies.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct CopyFigures {
     /// The DACs that are asked.
@@ -81,9 +82,9 @@ pub struct CopyFigures {
     pub left_out: u64,
 }
 
-/// What is known of a node that has come.
+/// Result of a search for the copy of a node that has come.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Found {
+pub enum CopyLookup {
     /// A DAC may still have something newer: look again.
     Wait,
     /// The newest that another DAC had, with its name; none if this DAC had the node last.
@@ -99,7 +100,7 @@ impl Copies {
     /// Adds a DAC. Returns whether there is room.
     pub fn add(&self, dac: &str) -> bool {
         let mut inner = self.lock();
-        if !inner.dacs.contains_key(dac) && inner.dacs.len() >= MOST_DACS {
+        if !inner.dacs.contains_key(dac) && inner.dacs.len() >= MAX_DACS {
             inner.left_out += 1;
             return false;
         }
@@ -135,36 +136,36 @@ impl Copies {
 
     /// Finds the newest that another DAC had of a node which came here at a time. `own`: the connection under which this DAC had it last.
     /// A DAC that answers is waited for until it has ended its part.
-    pub fn find(&self, node: &str, came: Instant, own: Option<&Home>) -> Found {
+    pub fn find(&self, node: &str, came: Instant, own: Option<&NodeConnection>) -> CopyLookup {
         let inner = self.lock();
         if inner.is_searching || inner.dacs.values().any(|dac| !dac.is_known_at(came)) {
-            return Found::Wait;
+            return CopyLookup::Wait;
         }
         match inner.newest(node, own) {
-            Some((name, copy)) if !copy.is_final && inner.is_reachable(&name) => Found::Wait,
-            newest => Found::Newest(newest.map(Box::new)),
+            Some((name, copy)) if !copy.is_final && inner.is_reachable(&name) => CopyLookup::Wait,
+            newest => CopyLookup::Newest(newest.map(Box::new)),
         }
     }
 
     /// The same, of what is here by now.
-    pub fn newest(&self, node: &str, own: Option<&Home>) -> Option<(String, Handover)> {
+    pub fn newest(&self, node: &str, own: Option<&NodeConnection>) -> Option<(String, Handover)> {
         self.lock().newest(node, own)
     }
 
-    /// Lets all DACs be asked now.
-    pub fn ask(&self) {
+    /// Requests that all DACs are asked now.
+    pub fn request_poll(&self) {
         self.lock().asked += 1;
         self.asked.notify_all();
     }
 
-    /// Waits until somebody asks, at most for that time. Returns the number for the next call.
-    pub fn wait_for_question(&self, last: u64, most: Duration) -> u64 {
+    /// Waits for a request, at most for that time. Returns the number for the next call.
+    pub fn wait_for_request(&self, last: u64, most: Duration) -> u64 {
         let inner = self.lock();
         let waited = self.asked.wait_timeout_while(inner, most, |inner| inner.asked == last);
         waited.unwrap_or_else(PoisonError::into_inner).0.asked
     }
 
-    /// What is kept.
+    /// Returns the state of all copies.
     pub fn figures(&self) -> CopyFigures {
         let copied = |(name, dac): (&String, &Dac)| CopiedDac {
             dac: name.clone(),
@@ -221,13 +222,13 @@ impl Inner {
         let (count, bytes) = (self.nodes(), self.bytes);
         let Some(known) = self.dacs.get_mut(dac) else { return };
         let before = known.nodes.remove(&copy.node).map_or(0, |(_, bytes)| bytes);
-        let room = MOST_BYTES.saturating_sub(bytes - before);
+        let room = MAX_COPY_BYTES.saturating_sub(bytes - before);
         let left_out = copy.left_out;
         copy.fit(room);
         self.left_out += (copy.left_out - left_out) as u64;
         self.bytes -= before;
         let bytes = copy.bytes();
-        if bytes > room || (before == 0 && count >= MOST_NODES) {
+        if bytes > room || (before == 0 && count >= MAX_NODES) {
             self.left_out += 1;
             return;
         }
@@ -235,9 +236,9 @@ impl Inner {
         known.nodes.insert(copy.node.clone(), (copy, bytes));
     }
 
-    fn newest(&self, node: &str, own: Option<&Home>) -> Option<(String, Handover)> {
+    fn newest(&self, node: &str, own: Option<&NodeConnection>) -> Option<(String, Handover)> {
         let copies = self.dacs.iter().filter_map(|(name, dac)| Some((name, &dac.nodes.get(node)?.0)));
-        let mut newest: Option<(&String, &Handover, &Home)> = None;
+        let mut newest: Option<(&String, &Handover, &NodeConnection)> = None;
         for (name, copy) in copies {
             let Some(home) = &copy.home else { continue };
             let best = newest.map(|(.., best)| best).or(own);
@@ -254,8 +255,8 @@ mod tests {
     use super::*;
     use uuid::Uuid;
 
-    fn home(attach: u64) -> Home {
-        Home { run: Uuid::nil(), attach: Some(attach), since: 0 }
+    fn home(attach: u64) -> NodeConnection {
+        NodeConnection { run: Uuid::nil(), attach: Some(attach), since: 0 }
     }
 
     fn copy(attach: u64, is_final: bool) -> Handover {
@@ -280,13 +281,13 @@ mod tests {
         assert!(copies.add("a") && copies.add("b"));
         let came = Instant::now();
         answered(&copies, "a", copy(1, true));
-        assert_eq!(copies.find("plant", came, None), Found::Wait, "b has not been asked");
+        assert_eq!(copies.find("plant", came, None), CopyLookup::Wait, "b has not been asked");
         answered(&copies, "b", copy(2, false));
-        assert_eq!(copies.find("plant", came, None), Found::Wait, "b has not ended its part");
+        assert_eq!(copies.find("plant", came, None), CopyLookup::Wait, "b has not ended its part");
         answered(&copies, "b", copy(2, true));
         let newest = |found| match found {
-            Found::Newest(newest) => newest.map(|newest| newest.0),
-            Found::Wait => panic!("it waits"),
+            CopyLookup::Newest(newest) => newest.map(|newest| newest.0),
+            CopyLookup::Wait => panic!("it waits"),
         };
         assert_eq!(newest(copies.find("plant", came, None)), Some("b".into()));
         assert_eq!(newest(copies.find("plant", came, Some(&home(2)))), None, "it is here already");
@@ -299,23 +300,23 @@ mod tests {
         copies.add("a");
         answered(&copies, "a", copy(1, false));
         let came = Instant::now();
-        assert_eq!(copies.find("plant", came, None), Found::Wait);
+        assert_eq!(copies.find("plant", came, None), CopyLookup::Wait);
         copies.fail("a", Some("403".into()));
-        assert!(matches!(copies.find("plant", came, None), Found::Newest(Some(_))));
+        assert!(matches!(copies.find("plant", came, None), CopyLookup::Newest(Some(_))));
         assert_eq!(copies.problems(), ["a: 403"]);
     }
 
     #[test]
     fn copies_have_a_bound_and_a_count() {
         let copies = Copies::default();
-        for number in 0..MOST_DACS {
+        for number in 0..MAX_DACS {
             assert!(copies.add(&number.to_string()));
         }
         assert!(!copies.add("one more"));
         answered(&copies, "0", copy(1, false));
         answered(&copies, "unknown", copy(1, false));
         let figures = copies.figures();
-        assert_eq!((figures.dacs.len(), figures.dacs[0].nodes, figures.left_out), (MOST_DACS, 1, 1));
+        assert_eq!((figures.dacs.len(), figures.dacs[0].nodes, figures.left_out), (MAX_DACS, 1, 1));
         copies.begin("0", HandoverPage::default(), Instant::now());
         assert_eq!((copies.figures().dacs[0].nodes, copies.figures().bytes), (0, 0));
     }

@@ -1,9 +1,9 @@
 //! A change of alarms under way: written to a transaction, and shown only once that is durable.
 
 use crate::{
-    Action, ActionError, AlarmKey, AlarmView, Checkpoint, CheckpointKey, Committed, Conflict,
-    DestinationFigures, EventKey, HandedAlarm, Home, JournalEntry, JournalKind, Limits, MessageKind, Outcome,
-    RuleEvent, RuleFacts,
+    Action, ActionError, AlarmKey, AlarmView, Checkpoint, CheckpointKey, CommitSummary, Conflict,
+    DestinationFigures, EventKey, HandedAlarm, JournalEntry, JournalKind, Limits, MessageKind,
+    NodeConnection, Outcome, RuleEvent, RuleFacts,
     action::ActionVerb,
     machine::Effects,
     memory::{Alarm, Memory},
@@ -19,7 +19,7 @@ type Result<T> = rusqlite::Result<T>;
 /// Most bytes of a text for people, after its placeholders are filled in.
 const MESSAGE_BYTES: usize = 4_096;
 
-/// What happened, as far as messages tell of it.
+/// Origin of a change, as far as messages report it.
 #[derive(Debug, Clone, Copy)]
 enum Origin {
     Event(EventKey),
@@ -37,10 +37,10 @@ pub struct Draft<'a> {
     change: Change,
 }
 
-/// What is to be shown once it is durable.
+/// The state that readers see once it is durable.
 #[derive(Debug, Default)]
 pub struct Change {
-    pub committed: Committed,
+    pub committed: CommitSummary,
     /// Alarms as they are now; none for those that are gone, with the revision of their end.
     alarms: BTreeMap<AlarmKey, (u64, Option<Alarm>)>,
     revision: u64,
@@ -50,7 +50,7 @@ pub struct Change {
     checkpoints_bytes: u64,
     /// Nodes of which states of rules were written down.
     nodes: BTreeSet<String>,
-    homes: BTreeMap<String, Home>,
+    homes: BTreeMap<String, NodeConnection>,
     figures: BTreeMap<String, DestinationFigures>,
     is_late: bool,
 }
@@ -79,7 +79,7 @@ impl Change {
         memory.checkpoints_bytes = self.checkpoints_bytes;
         memory.figures.extend(self.figures);
         memory.homes.extend(self.homes);
-        memory.bound_homes(home::MOST);
+        memory.bound_homes(home::MAX_NODES);
         memory.refused += self.committed.refused as u64;
     }
 }
@@ -170,12 +170,12 @@ impl<'a> Draft<'a> {
         Ok(())
     }
 
-    /// Tells the destinations what is left of late events.
-    pub fn tell(&mut self) -> Result<()> {
+    /// Notifies the destinations of late events that still matter.
+    pub fn notify_late(&mut self) -> Result<()> {
         let keys: Vec<_> = self.base.untold.iter().cloned().collect();
         for key in keys {
             let Some(mut alarm) = self.alarm(&key).filter(|alarm| alarm.state.is_untold()) else { continue };
-            let effects = alarm.state.tell();
+            let effects = alarm.state.settle_late();
             self.follow(&mut alarm, effects, "", Origin::Other)?;
             self.put(alarm)?;
         }
@@ -217,7 +217,7 @@ impl<'a> Draft<'a> {
     }
 
     /// Notes under which connection the alarms of a node are here.
-    pub fn settle_home(&mut self, node: &str, at: &Home) -> Result<()> {
+    pub fn settle_home(&mut self, node: &str, at: &NodeConnection) -> Result<()> {
         home::put(self.on, node, at)?;
         self.change.homes.insert(node.into(), *at);
         Ok(())
@@ -249,7 +249,7 @@ impl<'a> Draft<'a> {
             let found = JournalEntry { value, limit, unit, since, sequence, ..entry };
             self.append(&JournalEntry { cause, comment, principal, ..found })?;
         }
-        let effects = alarm.state.tell();
+        let effects = alarm.state.settle_late();
         self.follow(&mut alarm, effects, "", Origin::Other)?;
         self.put(alarm)
     }
@@ -337,10 +337,15 @@ impl<'a> Draft<'a> {
 
     /// Removes the messages about an alarm that a new one replaces: a raise replaces all that are not being sent, and a clear replaces a clear. A raise
     /// before a clear stays, for a destination that does not lag.
-    fn replace(&mut self, destination: &str, of: &AlarmKey, kind: MessageKind) -> Result<message::Replaced> {
+    fn replace(
+        &mut self,
+        destination: &str,
+        of: &AlarmKey,
+        kind: MessageKind,
+    ) -> Result<message::ReplacedMessage> {
         let base = self.base;
         let under_way = base.under_way.get(destination).map_or(&[][..], Vec::as_slice);
-        let mut replaced = message::Replaced::default();
+        let mut replaced = message::ReplacedMessage::default();
         let waiting = message::waiting(self.on, destination, of)?;
         for older in waiting.into_iter().filter(|older| !under_way.contains(&older.id)) {
             let since =
@@ -620,7 +625,7 @@ impl ActionVerb {
         matches!(self, Self::Acknowledge | Self::Unshelve | Self::Unsuppress | Self::InService)
     }
 
-    /// How the journal calls it.
+    /// Returns its kind in the journal.
     fn kind(self) -> JournalKind {
         match self {
             Self::Acknowledge => JournalKind::Acknowledged,
@@ -634,7 +639,7 @@ impl ActionVerb {
     }
 }
 
-/// At most so many bytes of a text, whole characters.
+/// Returns the beginning of a text, at most `most` bytes in whole characters.
 fn cut(text: &str, most: usize) -> &str {
     let end = (0..=most.min(text.len())).rev().find(|end| text.is_char_boundary(*end));
     &text[..end.unwrap_or_default()]

@@ -5,12 +5,12 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use uuid::Uuid;
 
-/// What the alarms know of an alarm rule.
+/// An alarm rule, as far as the alarms need it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RuleFacts {
     /// Its name.
     pub name: String,
-    /// How urgent its alarms are.
+    /// Urgency of its alarms.
     pub severity: Severity,
     /// Whether its alarms stay until they are acknowledged.
     pub latch: bool,
@@ -31,17 +31,17 @@ pub struct RuleEvent {
     pub node: String,
     /// The instance.
     pub instance: String,
-    /// What happened.
+    /// Kind of the event.
     pub kind: EventKind,
     /// The state of the alarm after it; none for results of other rules, which the journal lists only.
     pub standing: Option<Standing>,
-    /// How urgent the alarm is.
+    /// Urgency of the alarm.
     pub severity: Option<Severity>,
     /// Whether the condition is known.
     pub is_known: bool,
     /// The value that was compared.
     pub value: Option<f64>,
-    /// What it was compared with.
+    /// The limit that the value was compared with.
     pub limit: Option<f64>,
     /// The unit of both.
     pub unit: Option<String>,
@@ -95,7 +95,7 @@ impl RuleEvent {
 #[serde(transparent)]
 pub struct EventKey(pub Uuid);
 
-/// Where an event stands in the stream of its rule and instance.
+/// Position of an event in the stream of its rule and instance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum At {
     /// At a sample.
@@ -117,7 +117,7 @@ pub struct EventIdentity<'a> {
     pub run: Option<Uuid>,
     /// Its place.
     pub at: At,
-    /// What happened.
+    /// Kind of the event.
     pub kind: EventKind,
     /// Its number among events that are otherwise equal, from 0.
     pub index: u32,

@@ -1,11 +1,11 @@
-//! What a DAC gives to the next home of a node: the node's alarms, and the states of the rules that read it.
+//! The state of a node for its next DAC: the node's alarms, and the states of the rules that read it.
 //!
-//! A DAC keeps [`Copies`](crate::Copies) of what others have, because one that has ended gives nothing any more. Of several copies, the one of the later
-//! connection of the node counts ([`Home::is_after`]).
+//! A DAC keeps [`Copies`](crate::Copies) of the state of others, because one that has ended gives nothing any more. Of
+//! several copies, the one of the later connection of the node counts ([`NodeConnection::is_after`]).
 
 use crate::{
-    AlarmView, Checkpoint, CheckpointKey, Home, Position,
-    machine::{Shelve, State, Timed},
+    AlarmView, Checkpoint, CheckpointKey, NodeConnection, Position,
+    machine::{Shelve, State, TimedShelve},
     memory::Alarm,
 };
 use base64::{Engine as _, engine::general_purpose::STANDARD};
@@ -17,8 +17,8 @@ use uuid::Uuid;
 /// Most bytes of a text of an alarm.
 const TEXT_BYTES: usize = 8 * 1024;
 /// Most alarms of a node that are taken over.
-const MOST_ALARMS: usize = 20_000;
-/// What an alarm counts besides its texts, in bytes.
+const MAX_ALARMS: usize = 20_000;
+/// Bytes that an alarm counts besides its texts.
 const ALARM_BYTES: usize = 512;
 
 /// The alarms of a node, and the states of its rules.
@@ -27,7 +27,7 @@ pub struct Handover {
     /// The node.
     pub node: String,
     /// Under which connection of the node they are; none if the DAC has not noted it.
-    pub home: Option<Home>,
+    pub home: Option<NodeConnection>,
     /// Whether the DAC evaluates the node's rules no longer: nothing follows.
     pub is_final: bool,
     /// All alarms of the node.
@@ -63,7 +63,7 @@ impl Handover {
     pub fn check(&mut self) {
         let node = &self.node;
         self.alarms.retain(|alarm| alarm.view.key.node == *node && alarm.is_bounded());
-        self.alarms.truncate(MOST_ALARMS);
+        self.alarms.truncate(MAX_ALARMS);
     }
 }
 
@@ -73,7 +73,7 @@ pub struct HandedAlarm {
     /// As readers see it.
     #[serde(flatten)]
     pub view: AlarmView,
-    /// How long its timed shelve was to last at first, nanoseconds.
+    /// First duration of its timed shelve, nanoseconds.
     pub shelved_nanos: Option<u64>,
     /// Whether the last message about it said that it stands.
     pub is_told: bool,
@@ -102,7 +102,7 @@ impl HandedAlarm {
     /// Gives its state and all that is known of it to an alarm. A message that this DAC has sent about that one is not forgotten.
     pub(crate) fn give_to(self, alarm: &mut Alarm) {
         let Self { view, shelved_nanos, is_told, raised_dac } = self;
-        let timed = view.shelved_until.zip(shelved_nanos).map(|(until, nanos)| Timed { until, nanos });
+        let timed = view.shelved_until.zip(shelved_nanos).map(|(until, nanos)| TimedShelve { until, nanos });
         alarm.state = State {
             standing: view.state,
             acknowledged: view.acknowledged,
@@ -150,7 +150,7 @@ pub struct HandedCheckpoint {
 }
 
 impl HandedCheckpoint {
-    /// Of an instance.
+    /// Creates the checkpoint of an instance.
     pub fn new(instance: String, checkpoint: &Checkpoint) -> Self {
         let Position { run, sequence, dac_time, .. } = checkpoint.position;
         let (form, state) = (checkpoint.rule_hash.clone(), STANDARD.encode(&checkpoint.state));
@@ -171,7 +171,7 @@ impl HandedCheckpoint {
     }
 }
 
-/// What has changed since a position.
+/// Changes since a position.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct HandoverPage {
     /// The position after it.
@@ -182,13 +182,13 @@ pub struct HandoverPage {
     pub nodes: Vec<Handover>,
 }
 
-/// What comes from another DAC for a node that has come here.
+/// State that comes from another DAC with a node.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Arrival {
     /// The node.
     pub node: String,
     /// Its connection to this DAC.
-    pub home: Home,
+    pub home: NodeConnection,
     /// The name of the other DAC and what it had, if it had the node last.
     pub from: Option<(String, Vec<HandedAlarm>)>,
     /// The states of rules from there, in this DAC's places.
@@ -200,8 +200,8 @@ mod tests {
     use super::*;
     use crate::AlarmKey;
 
-    fn home(run: u128, attach: impl Into<Option<u64>>, since: u64) -> Home {
-        Home { run: Uuid::from_u128(run), attach: attach.into(), since }
+    fn home(run: u128, attach: impl Into<Option<u64>>, since: u64) -> NodeConnection {
+        NodeConnection { run: Uuid::from_u128(run), attach: attach.into(), since }
     }
 
     #[test]

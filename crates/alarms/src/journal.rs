@@ -7,7 +7,7 @@ use oasis_wire::quantity::Nanos;
 /// Declares the kinds of entries: variant, name, meaning.
 macro_rules! kinds {
     ($($kind:ident $name:literal $meaning:literal,)*) => {
-        /// What happened.
+        /// Kind of an entry.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum JournalKind {
             $(#[doc = $meaning] $kind,)*
@@ -22,7 +22,7 @@ macro_rules! kinds {
                 match self { $(Self::$kind => $name),* }
             }
 
-            /// What it means, for people.
+            /// Returns its meaning, for people.
             pub fn meaning(self) -> &'static str {
                 match self { $(Self::$kind => $meaning),* }
             }
@@ -92,17 +92,17 @@ pub struct JournalEntry {
     pub node: String,
     /// The instance.
     pub instance: String,
-    /// What happened.
+    /// Kind of the entry.
     pub kind: JournalKind,
     /// The state of the alarm after it; none for rules that are no alarms.
     pub state: Option<Standing>,
-    /// How urgent the alarm is.
+    /// Urgency of the alarm.
     pub severity: Option<Severity>,
     /// Whether the condition is known.
     pub is_known: bool,
     /// The value that was compared.
     pub value: Option<f64>,
-    /// What it was compared with.
+    /// The limit that the value was compared with.
     pub limit: Option<f64>,
     /// The unit of both.
     pub unit: Option<String>,
@@ -116,14 +116,14 @@ pub struct JournalEntry {
     pub cause: Option<String>,
     /// Whether the samples came too late to act on.
     pub late: bool,
-    /// Who acted.
+    /// Principal of the action.
     pub principal: Option<String>,
     /// The operator's comment.
     pub comment: Option<String>,
 }
 
 /// Most entries of a page.
-pub const PAGE: usize = 1_000;
+pub const MAX_PAGE_ENTRIES: usize = 1_000;
 
 /// Which entries.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -132,17 +132,17 @@ pub struct JournalFilter {
     pub from: Option<Nanos>,
     /// That happened earlier.
     pub to: Option<Nanos>,
-    /// Of this rule.
+    /// Entries of this rule.
     pub rule: Option<String>,
-    /// Of this node.
+    /// Entries of this node.
     pub node: Option<String>,
-    /// Of instances with this name.
+    /// Entries of instances with this name.
     pub instance: Option<String>,
-    /// Of this kind.
+    /// Entries of this kind.
     pub kind: Option<JournalKind>,
     /// Older than the entry with this number.
     pub after: Option<u64>,
-    /// At most so many, 1 to 1,000; 0 for 1,000.
+    /// Maximum number of entries, 1 to 1,000; 0 for 1,000.
     pub most: usize,
 }
 

@@ -34,15 +34,15 @@ mod database;
 mod draft;
 mod error;
 mod event;
-mod given;
 mod handover;
-mod home;
+mod handover_log;
 mod journal;
 mod limits;
 mod machine;
 mod memory;
 mod moves;
 pub mod names;
+mod node_connection;
 mod outbox;
 mod recorded;
 mod relayed;
@@ -53,22 +53,22 @@ mod tables;
 mod unknown_destinations;
 
 pub use action::{Action, ActionError, ActionVerb, Conflict};
-pub use alarm::{AlarmKey, AlarmList, AlarmView, Changes, Filter, MOST_RAISES};
+pub use alarm::{AlarmKey, AlarmList, AlarmView, Changes, Filter, MAX_COUNTED_RAISES};
 pub use alarms::Alarms;
 pub use chatter_report::Chatter;
-pub use checkpoint::{Checkpoint, CheckpointKey, Committed, Position, Round};
-pub use copies::{CopiedDac, Copies, CopyFigures, Found};
+pub use checkpoint::{Checkpoint, CheckpointKey, CommitSummary, Position, Round};
+pub use copies::{CopiedDac, Copies, CopyFigures, CopyLookup};
 pub use database::NAME as DATABASE;
 pub use error::AlarmsError;
 pub use event::{At, EventIdentity, EventKey, RuleEvent, RuleFacts};
 pub use handover::{Arrival, HandedAlarm, HandedCheckpoint, Handover, HandoverPage};
-pub use home::Home;
 pub use journal::{JournalEntry, JournalFilter, JournalKind, JournalPage};
 pub use limits::Limits;
+pub use node_connection::NodeConnection;
 pub use outbox::{DestinationFigures, Message, MessageKind, OutboxFigures, Outcome};
 pub use recorded::RecordedAlarms;
 pub use relayed::{
-    AlarmHop, AlarmQuestion, Ask, NotUnderstood, RelayedAlarm, RelayedAlarms, RelayedChanges, UpstreamAlarms,
-    UpstreamAnswer, UpstreamRefusal,
+    AlarmHop, AlarmQuestion, NotUnderstood, RelayedAlarm, RelayedAlarms, RelayedChanges, UpstreamAlarms,
+    UpstreamAnswer, UpstreamRefusal, UpstreamRequest,
 };
 pub use statistics::Statistics;

@@ -1,7 +1,8 @@
-//! The states of an alarm, and what changes them. Sans-I/O: events, actions and times go in; the caller writes down what comes out.
+//! The states of an alarm, and their changes. Sans-I/O: events, actions and times go in; the caller stores the effects.
 //!
-//! Four things are independent of each other: whether the alarm *stands* (active, or latched: its condition is over and nobody has acknowledged it), whether its
-//! condition is *known*, whether an operator *silences* it (shelved, suppressed, out of service), and what the destinations of notifications were told last.
+//! Four things are independent of each other: whether the alarm *stands* (active, or latched: its condition is over and
+//! not acknowledged), whether its condition is *known*, whether an operator *silences* it (shelved, suppressed, out of
+//! service), and the last message to the destinations of notifications.
 
 use crate::{
     action::{ActionVerb, Conflict},
@@ -26,17 +27,17 @@ pub struct State {
 /// Until when an alarm is shelved. Both ends: until the first of them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Shelve {
-    pub timed: Option<Timed>,
+    pub timed: Option<TimedShelve>,
     /// Until its condition is over.
     pub once: bool,
 }
 
 /// A shelve that ends at a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Timed {
+pub struct TimedShelve {
     /// When it ends, nanoseconds on the DAC's clock.
     pub until: u64,
-    /// How long it was to last at first: never longer from any moment on.
+    /// First duration: it is never longer from any moment on.
     pub nanos: u64,
 }
 
@@ -46,17 +47,17 @@ impl Shelve {
     }
 }
 
-/// What follows from a change, besides its own entry in the journal.
+/// Effects of a change, besides its own entry in the journal.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Effects {
     /// A shelve has ended.
     pub is_unshelved: bool,
-    /// What the destinations are to learn.
+    /// Message to the destinations.
     pub message: Option<MessageKind>,
 }
 
 impl State {
-    /// Of an alarm that was never raised.
+    /// Creates the state of an alarm that was never raised.
     pub fn new() -> Self {
         Self {
             standing: Standing::Normal,
@@ -80,14 +81,14 @@ impl State {
     }
 
     /// A result of the rule. `latches`: whether the rule wants an acknowledgement after its condition is over. `is_late`: it happened long ago, and what follows it
-    /// may be known soon: the destinations learn of what is left by [`State::tell`].
+    /// may be known soon: the destinations learn of what is left by [`State::settle_late`].
     pub fn on_event(&mut self, kind: EventKind, is_known: bool, latches: bool, is_late: bool) -> Effects {
         let told = self.is_told;
         let effects = self.change(kind, is_known, latches);
         if !is_late {
             return effects;
         }
-        // An alarm that nobody was told of needs no message if it is over.
+        // An alarm that was not reported needs no message if it is over.
         self.is_told = told && kind != EventKind::Raised;
         Effects { message: None, ..effects }
     }
@@ -138,7 +139,7 @@ impl State {
             }
             ActionVerb::Shelve { seconds, once } => {
                 let timed = seconds.map(|seconds| seconds.saturating_mul(1_000_000_000));
-                let timed = timed.map(|nanos| Timed { until: now.saturating_add(nanos), nanos });
+                let timed = timed.map(|nanos| TimedShelve { until: now.saturating_add(nanos), nanos });
                 self.shelve = Shelve { timed, once };
             }
             ActionVerb::Unshelve if !self.shelve.is_on() => return Err(Conflict::NotShelved),
@@ -172,8 +173,8 @@ impl State {
         state.effects(false).message.is_some()
     }
 
-    /// Nothing late has come for a while.
-    pub fn tell(&mut self) -> Effects {
+    /// Ends a phase of late events.
+    pub fn settle_late(&mut self) -> Effects {
         self.effects(false)
     }
 
@@ -196,7 +197,7 @@ impl State {
         effects
     }
 
-    /// What the destinations are to learn: that the alarm is active and nobody silences it, or no longer so.
+    /// Returns the message to the destinations: the alarm is active and not silenced, or no longer so.
     fn effects(&mut self, is_unshelved: bool) -> Effects {
         let message = match (self.is_told, self.standing, self.is_silenced()) {
             (true, Standing::Normal, _) | (true, _, true) => Some(MessageKind::Cleared),
@@ -216,15 +217,15 @@ mod tests {
     use ActionVerb as Verb;
     use EventKind::{Cleared, Known, Raised, Unknown};
 
-    const SECOND: u64 = 1_000_000_000;
+    const NANOS_PER_SECOND: u64 = 1_000_000_000;
 
-    /// What can happen to an alarm. Shelves begin at 0 and last ten seconds.
+    /// An input of an alarm. Shelves begin at 0 and last ten seconds.
     #[derive(Debug, Clone, Copy, PartialEq)]
     enum Input {
         Event { kind: EventKind, is_known: bool, latches: bool, is_late: bool },
         Act(ActionVerb),
         Time(u64),
-        Tell,
+        SettleLate,
     }
 
     fn inputs() -> Vec<Input> {
@@ -248,8 +249,8 @@ mod tests {
             Verb::InService,
         ];
         inputs.extend(others.map(Input::Act));
-        inputs.extend([0, 5 * SECOND, 10 * SECOND].map(Input::Time));
-        inputs.push(Input::Tell);
+        inputs.extend([0, 5 * NANOS_PER_SECOND, 10 * NANOS_PER_SECOND].map(Input::Time));
+        inputs.push(Input::SettleLate);
         inputs
     }
 
@@ -259,14 +260,14 @@ mod tests {
             Input::Event { kind, is_known, latches, is_late } => {
                 Ok(state.on_event(kind, is_known, latches, is_late))
             }
-            Input::Tell => Ok(state.tell()),
+            Input::SettleLate => Ok(state.settle_late()),
             Input::Act(verb) => state.on_action(verb, 0),
             Input::Time(now) => Ok(state.on_time(now)),
         };
         (state, effects.unwrap_or_default(), effects.is_err())
     }
 
-    /// What holds in each state.
+    /// Checks the invariants of a state.
     fn check_state(state: State) {
         match state.standing {
             Standing::Normal => {
@@ -280,7 +281,7 @@ mod tests {
         assert!(!(state.is_told && state.is_silenced()), "{state:?}");
     }
 
-    /// What holds for each change.
+    /// Checks the invariants of a change.
     fn check_change(before: State, input: Input, after: State, effects: Effects, is_refused: bool) {
         let context = format!("{before:?} {input:?} {after:?} {effects:?}");
         let is_late = matches!(input, Input::Event { is_late: true, .. });
@@ -316,7 +317,7 @@ mod tests {
         if is_late {
             assert_eq!(effects.message, None, "{context}");
         }
-        if input == Input::Tell {
+        if input == Input::SettleLate {
             assert!(!after.is_untold() && effects.message.is_some() == before.is_untold(), "{context}");
         }
         if is(Raised) && !is_late && !after.is_silenced() {
@@ -345,21 +346,22 @@ mod tests {
                 }
             }
         }
-        // Normal, active, acknowledged and latched in each of two qualities and 16 ways of silence. Where nobody silences a latched one, the destinations
-        // know of it or do not: it may have been raised while it was silenced. Of late events, a raise and a clear have yet to be told, in two qualities.
+        // Normal, active, acknowledged and latched in each of two qualities and 16 ways of silence. If a latched one is
+        // not silenced, the destinations know of it or do not: it may have been raised while it was silenced. After
+        // late events, a raise and a clear have yet to be reported, in two qualities.
         assert_eq!(seen.len(), 4 * 2 * 16 + 2 + 2 * 2);
     }
 
     #[test]
     fn a_shelve_lasts_no_longer_when_the_clock_steps_back() {
         let mut state = State::new();
-        let day = 86_400 * SECOND;
+        let day = 86_400 * NANOS_PER_SECOND;
         state.on_action(Verb::Shelve { seconds: Some(10), once: false }, day).unwrap();
-        assert_eq!(state.on_time(day + SECOND), Effects::default());
+        assert_eq!(state.on_time(day + NANOS_PER_SECOND), Effects::default());
         // A day back.
-        assert_eq!(state.on_time(SECOND), Effects::default());
-        assert_eq!(state.shelve.timed.map(|timed| timed.until), Some(11 * SECOND));
-        assert!(state.on_time(11 * SECOND).is_unshelved);
+        assert_eq!(state.on_time(NANOS_PER_SECOND), Effects::default());
+        assert_eq!(state.shelve.timed.map(|timed| timed.until), Some(11 * NANOS_PER_SECOND));
+        assert!(state.on_time(11 * NANOS_PER_SECOND).is_unshelved);
         assert!(!state.is_silenced());
     }
 }

@@ -1,7 +1,8 @@
-//! What readers see: all alarms, as of the last commit.
+//! The alarms that readers see: all of them, as of the last commit.
 
 use crate::{
-    AlarmKey, AlarmList, AlarmView, Changes, DestinationFigures, Filter, Home, MOST_RAISES, RuleFacts,
+    AlarmKey, AlarmList, AlarmView, Changes, DestinationFigures, Filter, MAX_COUNTED_RAISES, NodeConnection,
+    RuleFacts,
     chatter::Chattering,
     machine::{Shelve, State},
     tables::journal::Size,
@@ -17,11 +18,11 @@ use std::{
 };
 
 /// An hour in nanoseconds.
-const HOUR: u64 = 3_600_000_000_000;
+const HOUR_NANOS: u64 = 3_600_000_000_000;
 /// After late events, the time without further ones until destinations learn of those that still stand, in nanoseconds.
-const LATE_PAUSE: u64 = 2_000_000_000;
+const LATE_EVENT_TIMEOUT_NANOS: u64 = 2_000_000_000;
 /// Alarms that are gone, and remembered for readers of changes.
-const MOST_REMOVED: usize = 10_000;
+const MAX_REMOVED_ALARMS: usize = 10_000;
 
 /// One alarm.
 #[derive(Debug, Clone, PartialEq)]
@@ -31,7 +32,7 @@ pub struct Alarm {
     pub view: AlarmView,
     /// When it was raised last, on the DAC's clock.
     pub raised_dac: Option<u64>,
-    /// When its last raises were written, oldest first, at most [`MOST_RAISES`].
+    /// When its last raises were written, oldest first, at most [`MAX_COUNTED_RAISES`].
     pub raises: VecDeque<u64>,
     /// Whether it chatters.
     pub chatter: Chattering,
@@ -61,7 +62,7 @@ impl Alarm {
 
     /// Notes a raise: when it was written, and the time of its sample.
     pub fn note_raise(&mut self, written: u64, time: u64) {
-        if self.raises.len() == MOST_RAISES {
+        if self.raises.len() == MAX_COUNTED_RAISES {
             self.raises.pop_front();
         }
         self.raises.push_back(written);
@@ -70,7 +71,7 @@ impl Alarm {
 
     /// As readers see it at a time.
     pub fn shown(&self, now: u64) -> AlarmView {
-        let from = now.saturating_sub(HOUR);
+        let from = now.saturating_sub(HOUR_NANOS);
         let raised_last_hour = self.raises.iter().filter(|raised| **raised >= from).count() as u32;
         AlarmView { raised_last_hour, ..self.view.clone() }
     }
@@ -96,9 +97,9 @@ pub struct Memory {
     /// Ends up to this revision may be forgotten.
     pub forgotten: u64,
     pub revision: u64,
-    /// Atomic, so that time passes while somebody reads.
+    /// Atomic, so that time passes during reads.
     pub now: AtomicU64,
-    /// Where messages go.
+    /// Destinations of messages.
     pub destinations: Vec<String>,
     pub figures: BTreeMap<String, DestinationFigures>,
     /// Messages that are being sent, by destination: no newer state replaces them.
@@ -107,7 +108,7 @@ pub struct Memory {
     pub journal_removed: u64,
     pub checkpoints_bytes: u64,
     /// The connection of each node under which its alarms are here.
-    pub homes: BTreeMap<String, Home>,
+    pub homes: BTreeMap<String, NodeConnection>,
     /// Events for which there was no room, since the start.
     pub refused: u64,
 }
@@ -120,7 +121,7 @@ impl Memory {
 
     /// Whether the destinations are to learn of late events: no further ones have come for a while, or the clock was set back.
     pub fn is_time_to_tell(&self, now: u64) -> bool {
-        !self.untold.is_empty() && now.abs_diff(self.last_late) >= LATE_PAUSE
+        !self.untold.is_empty() && now.abs_diff(self.last_late) >= LATE_EVENT_TIMEOUT_NANOS
     }
 
     /// Lets time pass. Returns whether that changes an alarm.
@@ -176,7 +177,7 @@ impl Memory {
         self.timed.remove(&key);
         self.untold.remove(&key);
         self.chattering.remove(&key);
-        if self.removed.len() == MOST_REMOVED
+        if self.removed.len() == MAX_REMOVED_ALARMS
             && let Some((revision, _)) = self.removed.pop_front()
         {
             self.forgotten = revision;
@@ -184,7 +185,7 @@ impl Memory {
         self.removed.push_back((revision, key));
     }
 
-    /// An idle alarm that changed long ago, to make room. Looks at some of the oldest.
+    /// Returns an idle alarm that changed long ago, to make room. Checks some of the oldest.
     pub fn least_needed(&self, is_changed: impl Fn(&AlarmKey) -> bool) -> Option<AlarmKey> {
         let oldest = self.by_revision.values().take(1_000);
         let mut idle = oldest.filter(|key| self.alarms.get(*key).is_some_and(|alarm| alarm.state.is_idle()));

@@ -1,20 +1,20 @@
 //! Nodes that go to another DAC, and those that come from one.
 
 use crate::{
-    AlarmKey, Alarms, AlarmsError, Arrival, Committed, HandedAlarm, HandedCheckpoint, Handover, HandoverPage,
-    Home, tables::checkpoint,
+    AlarmKey, Alarms, AlarmsError, Arrival, CommitSummary, HandedAlarm, HandedCheckpoint, Handover,
+    HandoverPage, NodeConnection, tables::checkpoint,
 };
 use oasis_wire::quantity::Nanos;
 use std::{collections::HashMap, time::Duration};
 
 /// Most nodes of a page.
-const MOST_NODES: usize = 200;
+const MAX_PAGE_NODES: usize = 200;
 /// Most bytes of one node, and of a page.
-const MOST_BYTES: usize = 8 << 20;
+const MAX_PAGE_BYTES: usize = 8 << 20;
 
 impl Alarms {
     /// The connection of a node under which its alarms are here.
-    pub fn home(&self, node: &str) -> Option<Home> {
+    pub fn home(&self, node: &str) -> Option<NodeConnection> {
         self.memory().homes.get(node).copied()
     }
 
@@ -28,12 +28,12 @@ impl Alarms {
     }
 
     fn handover_with(&self, node: &str, alarms: Vec<HandedAlarm>) -> Result<Handover, AlarmsError> {
-        let kept = self.on_reader(|on| checkpoint::of_node(on, node, MOST_BYTES))?;
+        let kept = self.on_reader(|on| checkpoint::of_node(on, node, MAX_PAGE_BYTES))?;
         let checkpoints = kept.into_iter().map(|(instance, kept)| HandedCheckpoint::new(instance, &kept));
         let (checkpoints, home) = (checkpoints.collect(), self.home(node));
         let mut handover =
             Handover { node: node.into(), home, is_final: false, alarms, checkpoints, left_out: 0 };
-        handover.fit(MOST_BYTES);
+        handover.fit(MAX_PAGE_BYTES);
         Ok(handover)
     }
 
@@ -50,7 +50,8 @@ impl Alarms {
         found
     }
 
-    /// What has changed after a position, for another DAC: of instances that `is_visible`, within some megabytes. That DAC has received what came before.
+    /// Returns the changes after a position, for another DAC: of instances that `is_visible`, within some megabytes.
+    /// That DAC has received the changes up to the position.
     ///
     /// # Errors
     /// If the database fails.
@@ -63,14 +64,14 @@ impl Alarms {
             let mut given = self.given();
             given.note_question();
             given.note_received(after, &is_visible);
-            given.after(after, MOST_NODES)
+            given.after(after, MAX_PAGE_NODES)
         };
         let mut alarms = self.alarms_of(changes.iter().map(|(_, node)| node.as_str()));
         let mut page =
-            HandoverPage { position: after, has_more: changes.len() == MOST_NODES, nodes: Vec::new() };
+            HandoverPage { position: after, has_more: changes.len() == MAX_PAGE_NODES, nodes: Vec::new() };
         let mut bytes = 0;
         for (position, node) in changes {
-            if bytes >= MOST_BYTES {
+            if bytes >= MAX_PAGE_BYTES {
                 page.has_more = true;
                 break;
             }
@@ -100,7 +101,7 @@ impl Alarms {
         self.given().state_of(node)
     }
 
-    /// Whether other DACs ask what is here, so that somebody will take it.
+    /// Whether other DACs ask for handovers, and will take them.
     pub fn is_asked(&self) -> bool {
         self.given().is_asked()
     }
@@ -109,7 +110,7 @@ impl Alarms {
     ///
     /// # Errors
     /// If the database fails; then nothing has changed.
-    pub fn settle_homes(&self, now: Nanos, arrivals: Vec<Arrival>) -> Result<Committed, AlarmsError> {
+    pub fn settle_homes(&self, now: Nanos, arrivals: Vec<Arrival>) -> Result<CommitSummary, AlarmsError> {
         let nodes: Vec<_> = arrivals.iter().map(|arrival| arrival.node.clone()).collect();
         let committed = self.change(now.0, |draft, _| {
             for Arrival { node, home, from, checkpoints } in arrivals {
@@ -134,7 +135,7 @@ impl Alarms {
         &self,
         now: Nanos,
         alarms: Vec<(HandedAlarm, String)>,
-    ) -> Result<Committed, AlarmsError> {
+    ) -> Result<CommitSummary, AlarmsError> {
         self.change(now.0, |draft, _| {
             alarms.into_iter().try_for_each(|(alarm, dac)| draft.take_over(alarm, &dac))
         })

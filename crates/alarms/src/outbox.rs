@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use uuid::Uuid;
 
-/// What a message says.
+/// Content of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MessageKind {
@@ -38,7 +38,7 @@ pub struct Message {
     pub key: Uuid,
     /// The destination.
     pub destination: String,
-    /// What it says.
+    /// Content of the message.
     pub kind: MessageKind,
     /// The alarm after the change.
     pub alarm: AlarmView,
@@ -52,7 +52,7 @@ pub struct Message {
     pub last_error: Option<String>,
 }
 
-/// How an attempt ended.
+/// Outcome of an attempt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
     /// The receiver has it.

@@ -3,7 +3,7 @@
 use crate::{
     AlarmView, AlarmsError, JournalFilter, JournalPage,
     database::{self, NAME},
-    journal::PAGE,
+    journal::MAX_PAGE_ENTRIES,
     tables::{self, alarm, journal},
 };
 use rusqlite::{Connection, ErrorCode, OpenFlags};
@@ -56,7 +56,7 @@ impl RecordedAlarms {
     /// # Errors
     /// If the database fails.
     pub fn journal(&self, filter: &JournalFilter) -> Result<JournalPage, AlarmsError> {
-        let most = if filter.most == 0 { PAGE } else { filter.most.min(PAGE) };
+        let most = if filter.most == 0 { MAX_PAGE_ENTRIES } else { filter.most.min(MAX_PAGE_ENTRIES) };
         journal::find(&self.connection, filter, most, |_, _| true).map_err(|error| self.failure(error))
     }
 

@@ -9,18 +9,18 @@ mod wire;
 pub use wire::AlarmHop;
 
 use crate::{AlarmKey, AlarmList, AlarmView, Filter};
-use book::{Book, Known};
+use book::{Book, KnownAlarm};
 use oasis_wire::quantity::{Epoch, Nanos};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::{mpsc, oneshot, watch};
 use wire::{WireAlarm, WirePage};
 
 /// Most alarms of an upstream.
-const MOST: usize = 20_000;
+const MAX_UPSTREAM_ALARMS: usize = 20_000;
 /// Most DACs on the way of an alarm.
-const MOST_HOPS: usize = 8;
+const MAX_HOPS: usize = 8;
 /// Questions that wait for an upstream; one more is refused.
-const QUESTIONS: usize = 64;
+const QUESTION_CAPACITY: usize = 64;
 /// Most bytes of a text of an alarm.
 const TEXT_BYTES: usize = 8 * 1024;
 
@@ -40,7 +40,7 @@ pub struct RelayedAlarm {
     pub path: Arc<[AlarmHop]>,
 }
 
-/// What changed after a revision.
+/// Changes after a revision.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct RelayedChanges {
     /// The revision up to which these are all changes.
@@ -56,18 +56,18 @@ pub struct RelayedChanges {
 /// A question to an upstream's HTTP API.
 #[derive(Debug)]
 pub struct AlarmQuestion {
-    /// What is asked.
-    pub ask: Ask,
-    /// Where the answer goes. Dropped: the upstream is not connected.
+    /// The request.
+    pub ask: UpstreamRequest,
+    /// Receiver of the answer. Dropped: the upstream is not connected.
     pub answer: oneshot::Sender<Result<serde_json::Value, UpstreamRefusal>>,
 }
 
-/// Where an answer comes.
+/// Receives an answer.
 pub type UpstreamAnswer = oneshot::Receiver<Result<serde_json::Value, UpstreamRefusal>>;
 
-/// What is asked.
+/// A request to an upstream.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Ask {
+pub enum UpstreamRequest {
     /// An action of an operator: the body of `POST /api/v1/alarms/actions`.
     Act(serde_json::Value),
     /// Entries of the journal: the query of `GET /api/v1/alarms/journal`.
@@ -81,7 +81,7 @@ pub struct UpstreamRefusal {
     pub status: Option<u16>,
     /// The code of the problem.
     pub code: String,
-    /// What is wrong.
+    /// Description of the problem.
     pub detail: String,
 }
 
@@ -91,7 +91,7 @@ pub struct UpstreamAlarms {
     of: Arc<RelayedAlarms>,
     number: u64,
     /// Pages of a list whose last one has not come.
-    pages: Option<Vec<(AlarmKey, Known)>>,
+    pages: Option<Vec<(AlarmKey, KnownAlarm)>>,
 }
 
 /// An event of an upstream that cannot be understood.
@@ -109,7 +109,7 @@ impl RelayedAlarms {
 
     /// Adds an upstream by its name. Questions to it are received.
     pub fn upstream(self: &Arc<Self>, name: &str) -> (UpstreamAlarms, mpsc::Receiver<AlarmQuestion>) {
-        let (questions, asked) = mpsc::channel(QUESTIONS);
+        let (questions, asked) = mpsc::channel(QUESTION_CAPACITY);
         let number = self.lock().add(name, questions);
         (UpstreamAlarms { of: self.clone(), number, pages: None }, asked)
     }
@@ -138,19 +138,23 @@ impl RelayedAlarms {
         self.revision.subscribe()
     }
 
-    /// How often alarms that a caller may see were raised since a time, as far as this DAC has learned of it.
+    /// Returns the number of raises since a time, of alarms that a caller may see, as far as this DAC has received
+    /// them.
     pub fn raised_since(&self, since: Nanos, is_visible: impl Fn(&AlarmKey) -> bool) -> u64 {
         self.lock().raises.iter().filter(|(at, key)| *at >= since.0 && is_visible(key)).count() as u64
     }
 
-    /// Asks the upstream that has an alarm.
-    pub fn ask(&self, key: &AlarmKey, ask: Ask) -> Option<UpstreamAnswer> {
+    /// Forwards a request to the upstream that has an alarm.
+    pub fn forward(&self, key: &AlarmKey, ask: UpstreamRequest) -> Option<UpstreamAnswer> {
         let to = self.lock().way_to(key)?;
         send(&to, ask)
     }
 
     /// Asks each upstream, by its name.
-    pub fn ask_all(&self, ask: impl Fn(&str) -> Option<Ask>) -> Vec<(String, Option<UpstreamAnswer>)> {
+    pub fn forward_all(
+        &self,
+        ask: impl Fn(&str) -> Option<UpstreamRequest>,
+    ) -> Vec<(String, Option<UpstreamAnswer>)> {
         let ways = self.lock().ways();
         ways.into_iter()
             .filter_map(|(name, to)| {
@@ -184,7 +188,7 @@ impl RelayedAlarms {
     }
 }
 
-fn send(to: &mpsc::Sender<AlarmQuestion>, ask: Ask) -> Option<UpstreamAnswer> {
+fn send(to: &mpsc::Sender<AlarmQuestion>, ask: UpstreamRequest) -> Option<UpstreamAnswer> {
     let (answer, answered) = oneshot::channel();
     to.try_send(AlarmQuestion { ask, answer }).ok()?;
     Some(answered)
@@ -220,18 +224,18 @@ impl UpstreamAlarms {
                 let page: WirePage = serde_json::from_str(data)?;
                 let pages = self.pages.get_or_insert_default();
                 let known = page.alarms.into_iter().filter_map(|alarm| known(alarm, last, own));
-                let room = MOST.saturating_add(1).saturating_sub(pages.len());
+                let room = MAX_UPSTREAM_ALARMS.saturating_add(1).saturating_sub(pages.len());
                 pages.extend(known.filter_map(|(key, known)| Some((key, known?))).take(room));
                 if page.next.is_some() {
                     return Ok(false);
                 }
                 let all = self.pages.take().unwrap_or_default();
-                self.of.change(|book| book.replace(self.number, all, MOST, now.0));
+                self.of.change(|book| book.replace(self.number, all, MAX_UPSTREAM_ALARMS, now.0));
             }
             "alarm" => {
                 let alarm: WireAlarm = serde_json::from_str(data)?;
                 if let Some((key, known)) = known(alarm, last, own) {
-                    self.of.change(|book| book.put(self.number, key, known, MOST, now.0));
+                    self.of.change(|book| book.put(self.number, key, known, MAX_UPSTREAM_ALARMS, now.0));
                 }
             }
             _ => return Ok(false),
@@ -251,7 +255,7 @@ impl UpstreamAlarms {
 
     /// The upstream has no alarms.
     pub fn clear(&mut self, now: Nanos) {
-        self.of.change(|book| book.replace(self.number, Vec::new(), MOST, now.0));
+        self.of.change(|book| book.replace(self.number, Vec::new(), MAX_UPSTREAM_ALARMS, now.0));
         self.of.change(|book| book.set_none(self.number));
     }
 }
@@ -263,9 +267,9 @@ impl Drop for UpstreamAlarms {
 }
 
 /// An alarm of an upstream as it is kept; none inside if it is gone, and none at all if it has been here, or comes too far.
-fn known(mut alarm: WireAlarm, last: &AlarmHop, own: Epoch) -> Option<(AlarmKey, Option<Known>)> {
+fn known(mut alarm: WireAlarm, last: &AlarmHop, own: Epoch) -> Option<(AlarmKey, Option<KnownAlarm>)> {
     let (removed, mut path) = (alarm.removed, std::mem::take(&mut alarm.path));
-    let is_gone = removed || path.len() >= MOST_HOPS || path.iter().any(|hop| hop.epoch == own);
+    let is_gone = removed || path.len() >= MAX_HOPS || path.iter().any(|hop| hop.epoch == own);
     path.push(last.clone());
     let view = alarm.view();
     let texts = [&view.key.rule, &view.key.node, &view.key.instance].into_iter();
@@ -274,5 +278,5 @@ fn known(mut alarm: WireAlarm, last: &AlarmHop, own: Epoch) -> Option<(AlarmKey,
     if texts.chain(more).chain(names).any(|text| text.len() > TEXT_BYTES) {
         return None;
     }
-    Some((view.key.clone(), (!is_gone).then(|| Known { view, path: path.into() })))
+    Some((view.key.clone(), (!is_gone).then(|| KnownAlarm { view, path: path.into() })))
 }

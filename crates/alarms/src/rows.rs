@@ -9,7 +9,7 @@ use rusqlite::types::Value;
 pub struct Table {
     /// Its name in queries.
     pub name: &'static str,
-    /// What its rows are.
+    /// Description of its rows.
     pub about: &'static str,
     /// The names of its columns.
     pub columns: [&'static str; 20],

@@ -13,9 +13,9 @@ use oasis_wire::quantity::Nanos;
 pub struct Statistics {
     /// Alarms that exist.
     pub alarms: u64,
-    /// Alarms that stand (active or latched) and that nobody silences, by severity.
+    /// Alarms that stand (active or latched) and are not silenced, by severity.
     pub standing: Vec<(Severity, u64)>,
-    /// Standing alarms that nobody has acknowledged.
+    /// Standing alarms that are not acknowledged.
     pub unacknowledged: u64,
     /// Alarms that are shelved.
     pub shelved: u64,
@@ -25,7 +25,7 @@ pub struct Statistics {
     pub out_of_service: u64,
     /// Alarms whose condition is unknown.
     pub unknown: u64,
-    /// How often alarms were raised in the last ten minutes.
+    /// Number of raises in the last ten minutes.
     pub raised_ten_minutes: u64,
     /// In the last hour.
     pub raised_hour: u64,
@@ -48,7 +48,7 @@ pub struct Statistics {
 }
 
 /// Alarms in the lists of the figures.
-const LISTED: usize = 10;
+const MAX_LISTED_ALARMS: usize = 10;
 
 /// Computes the figures of the alarms that a caller may see.
 pub fn compute(memory: &Memory, raises: Vec<Raises>, is_visible: impl Fn(&AlarmKey) -> bool) -> Statistics {
@@ -59,7 +59,7 @@ pub fn compute(memory: &Memory, raises: Vec<Raises>, is_visible: impl Fn(&AlarmK
     let mut raises: Vec<_> = raises.into_iter().filter(|raises| is_visible(&raises.key)).collect();
     raises.sort_by(|a, b| b.hour.cmp(&a.hour).then_with(|| a.key.cmp(&b.key)));
     let of_severity = |severity| count(&|alarm| is_shown(alarm) && alarm.view.severity == severity);
-    let frequent = raises.iter().filter(|raises| raises.hour > 0).take(LISTED);
+    let frequent = raises.iter().filter(|raises| raises.hour > 0).take(MAX_LISTED_ALARMS);
     Statistics {
         alarms: seen.len() as u64,
         standing: Severity::ALL.map(|(_, severity)| (severity, of_severity(severity))).to_vec(),
@@ -72,7 +72,7 @@ pub fn compute(memory: &Memory, raises: Vec<Raises>, is_visible: impl Fn(&AlarmK
         raised_hour: raises.iter().map(|raises| raises.hour).sum(),
         raised_day: raises.iter().map(|raises| raises.day).sum(),
         most_frequent: frequent.map(|raises| (raises.key.clone(), raises.hour as u32)).collect(),
-        longest_standing: memory.longest_standing(LISTED, is_visible),
+        longest_standing: memory.longest_standing(MAX_LISTED_ALARMS, is_visible),
         journal_entries: memory.journal.entries,
         journal_bytes: memory.journal.bytes,
         journal_removed: memory.journal_removed,
@@ -114,10 +114,10 @@ impl Statistics {
         let frequent = views.iter().filter(|view| view.raised_last_hour > 0);
         self.most_frequent.extend(frequent.map(|view| (view.key.clone(), view.raised_last_hour)));
         self.most_frequent.sort_by(|one, other| other.1.cmp(&one.1).then_with(|| one.0.cmp(&other.0)));
-        self.most_frequent.truncate(LISTED);
+        self.most_frequent.truncate(MAX_LISTED_ALARMS);
         let standing = views.iter().filter(|view| view.state != Standing::Normal);
         self.longest_standing.extend(standing.filter_map(|view| Some((view.key.clone(), view.raised?))));
         self.longest_standing.sort_by(|one, other| one.1.cmp(&other.1).then_with(|| one.0.cmp(&other.0)));
-        self.longest_standing.truncate(LISTED);
+        self.longest_standing.truncate(MAX_LISTED_ALARMS);
     }
 }

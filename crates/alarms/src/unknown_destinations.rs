@@ -1,4 +1,4 @@
-//! Destinations that rules name and nobody has configured.
+//! Destinations that rules name but the configuration lacks.
 
 use crate::Alarms;
 

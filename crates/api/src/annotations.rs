@@ -13,14 +13,16 @@ use oasis_doors::{
     Doors, Problem, in_order,
     permissions::{Caller, Refusal},
 };
-use oasis_store::{Annotation, AnnotationError, AnnotationFilter, Annotations, Note, Place, Target};
+use oasis_store::{
+    Annotation, AnnotationError, AnnotationFilter, AnnotationPosition, Annotations, Note, Target,
+};
 use oasis_wire::{quantity::Nanos, time};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::{IntoParams, ToSchema};
 
 /// Annotations in one answer: by default, and at most.
-const LISTED: usize = 1_000;
+const MAX_ANNOTATIONS: usize = 1_000;
 
 /// The node or instance of an annotation.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
@@ -101,7 +103,7 @@ pub async fn list(
     query: Result<Query<AnnotationQuery>, QueryRejection>,
 ) -> Result<Json<AnnotationList>, Problem> {
     let Query(query) = super::understood(query)?;
-    let limit = query.limit.unwrap_or(LISTED).clamp(1, LISTED);
+    let limit = query.limit.unwrap_or(MAX_ANNOTATIONS).clamp(1, MAX_ANNOTATIONS);
     let from = query.from.map(|from| query_time("from", &from)).transpose()?;
     let to = query.to.map(|to| query_time("to", &to)).transpose()?;
     if let (Some(from), Some(to)) = (from, to) {
@@ -175,7 +177,7 @@ pub async fn add(
         text: new.text,
         targets: new.targets.into_iter().map(target).collect(),
     };
-    let allowed = ask(&caller, &note.targets);
+    let allowed = authorize(&caller, &note.targets);
     let arguments = json!({"text": note.text, "targets": note.targets});
     if let Err(refusal) = allowed {
         doors.permissions.record_refusal(&caller, "annotation:add", "", arguments, &refusal).await;
@@ -207,7 +209,7 @@ pub async fn delete(
     if !is_visible(&caller, &found.note.targets) {
         return Err(annotation_problem(&AnnotationError::Unknown(id)));
     }
-    ask(&caller, &found.note.targets)?;
+    authorize(&caller, &found.note.targets)?;
     let on = doors.clone();
     let delete = async move { of(&on, move |annotations| annotations.delete(id)).await };
     doors.permissions.recorded(&caller, "annotation:delete", id.to_string(), Value::Null, delete).await?;
@@ -219,13 +221,13 @@ fn admit(doors: &Doors, headers: &HeaderMap) -> Result<(), Problem> {
 }
 
 /// Asks for the permission to annotate all of these; everything, if there are none.
-fn ask(caller: &Caller, targets: &[Target]) -> Result<(), Refusal> {
+fn authorize(caller: &Caller, targets: &[Target]) -> Result<(), Refusal> {
     if targets.is_empty() {
-        return caller.ask_for(Verb::Annotations, oasis_access::Target::Dac);
+        return caller.authorize(Verb::Annotations, oasis_access::Target::Dac);
     }
     targets.iter().try_for_each(|target| match &target.instance {
-        Some(instance) => caller.ask(Verb::Annotations, &target.node, instance),
-        None => caller.ask_for(Verb::Annotations, oasis_access::Target::Node(&target.node)),
+        Some(instance) => caller.authorize_instance(Verb::Annotations, &target.node, instance),
+        None => caller.authorize(Verb::Annotations, oasis_access::Target::Node(&target.node)),
     })
 }
 
@@ -241,7 +243,7 @@ fn sees(caller: &Caller, target: &Target) -> bool {
     }
 }
 
-/// At most so many annotations that a caller may see, without targets that it may not see.
+/// Returns at most `most` annotations that a caller may see, without targets that it may not see.
 fn visible(
     annotations: &Annotations,
     caller: &Caller,
@@ -273,7 +275,7 @@ fn query_time(name: &str, text: &str) -> Result<Nanos, Problem> {
     parsed(name, text).map_err(|detail| Problem::new(StatusCode::BAD_REQUEST, "bad_parameter", detail))
 }
 
-fn place(text: &str) -> Result<Place, Problem> {
+fn place(text: &str) -> Result<AnnotationPosition, Problem> {
     let numbers = text.split_once('-').and_then(|(time, id)| Some((time.parse().ok()?, id.parse().ok()?)));
     let (time, id) = numbers.ok_or_else(|| {
         let detail = format!("after is {text:?}: take it from next of an earlier answer");

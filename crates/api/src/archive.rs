@@ -26,7 +26,7 @@ pub struct ArchiveState {
     counters: Counters,
 }
 
-/// How the archive is: whether it stores, what it has stored, what was wrong with its files.
+/// State of the archive: whether it stores, its contents, and problems with its files.
 #[utoipa::path(get, path = "/api/v1/archive", responses((status = 200, body = ArchiveState), (status = 404, body = Problem)))]
 pub async fn state(State(doors): State<Doors>) -> Result<Json<ArchiveState>, Problem> {
     let archive = archive(&doors)?;
@@ -70,7 +70,9 @@ pub async fn instances(
     let reaches = reaches.map_err(|error| {
         Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "archive_error", error.to_string())
     })?;
-    let may_read = |(node, instance): &(String, String)| caller.ask(Verb::ReadPast, node, instance).is_ok();
+    let may_read = |(node, instance): &(String, String)| {
+        caller.authorize_instance(Verb::ReadPast, node, instance).is_ok()
+    };
     let reaches = reaches.into_iter().filter(|(names, _)| may_read(names));
     let instances = reaches.map(|((node, instance), (oldest_time, newest_time))| StoredInstance {
         node,
@@ -81,10 +83,10 @@ pub async fn instances(
     Ok(Json(StoredInstances { instances: instances.collect() }))
 }
 
-/// What the upstream of a relayed instance has stored.
+/// Returns what the upstream of a relayed instance has stored.
 async fn stored_upstream(instance: &Instance, caller: &Caller) -> Result<StoredInstances, Problem> {
     let mut instances = Vec::new();
-    if caller.ask(Verb::ReadPast, &instance.node, &instance.name).is_err() {
+    if caller.authorize_instance(Verb::ReadPast, &instance.node, &instance.name).is_err() {
         return Ok(StoredInstances { instances });
     }
     let asked = instance.ask_upstream(Question::Stored);

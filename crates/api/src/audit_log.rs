@@ -15,8 +15,8 @@ use std::path::PathBuf;
 use utoipa::{IntoParams, ToSchema};
 
 /// Records in one answer: by default, and at most.
-const LISTED: usize = 100;
-const MOST_LISTED: usize = 1_000;
+const DEFAULT_LIMIT: usize = 100;
+const MAX_LIMIT: usize = 1_000;
 /// Findings of a check in one answer.
 const MOST_FINDINGS: usize = 20;
 
@@ -62,7 +62,7 @@ pub async fn list(
     let begins =
         |text: &str, with: &Option<String>| with.as_ref().is_none_or(|with| text.starts_with(with.as_str()));
     let found = blocking(move || {
-        let limit = query.limit.unwrap_or(LISTED).clamp(1, MOST_LISTED);
+        let limit = query.limit.unwrap_or(DEFAULT_LIMIT).clamp(1, MAX_LIMIT);
         newest_records(&folder, query.before, limit, |record| {
             let time = record.nanos().map(|time| time.0);
             begins(&record.action, &query.action)
@@ -87,7 +87,7 @@ pub struct AuditLogCheck {
     first: Option<u64>,
     /// `SEQ:HASH` of the newest one: keep it elsewhere, and check it later with `oasis audit-log verify --head`.
     head: Option<String>,
-    /// What is wrong; at most 20 entries.
+    /// Problems; at most 20 entries.
     findings: Vec<String>,
 }
 

@@ -23,7 +23,7 @@ use std::sync::{
 use utoipa::{IntoParams, ToSchema};
 
 /// Most instances of one answer: each is read from end to end.
-const MOST_INSTANCES: usize = 1_000;
+const MAX_INSTANCES: usize = 1_000;
 
 #[derive(Debug, Deserialize, IntoParams)]
 pub struct ComparisonQuery {
@@ -111,7 +111,7 @@ fn compared(
         if has_left.load(Ordering::Relaxed) {
             break;
         }
-        let may_read = caller.ask(Verb::ReadPast, &node, &instance).is_ok();
+        let may_read = caller.authorize_instance(Verb::ReadPast, &node, &instance).is_ok();
         if !may_read || !wanted(&query.node, &node) || !wanted(&query.instance, &instance) {
             continue;
         }
@@ -124,7 +124,7 @@ fn compared(
         if summary.is_none() && with.is_none() {
             continue;
         }
-        if instances.len() == MOST_INSTANCES {
+        if instances.len() == MAX_INSTANCES {
             more = true;
             break;
         }

@@ -8,7 +8,7 @@ use axum::{
     http::{HeaderMap, StatusCode},
 };
 use oasis_access::{
-    Access, ChangeError, Digest, Enrolled, Moment, NodeChangeError, StoreError, Target, Time, Verb,
+    Access, ChangeError, Digest, EnrolledCertificate, Moment, NodeChangeError, StoreError, Target, Time, Verb,
 };
 use oasis_doors::{
     Problem,
@@ -21,12 +21,12 @@ use serde_json::json;
 use std::{fs, io};
 use utoipa::ToSchema;
 
-/// A page of other sites that tries to enroll a node receives this.
-const FOREIGN: &str = "pages of other sites may not enroll nodes (doors.allowed_origins)";
+/// Refusal of a page of another site that tries to enroll a node.
+const FOREIGN_ORIGIN_DETAIL: &str = "pages of other sites may not enroll nodes (doors.allowed_origins)";
 /// Lifetime of a node's certificate, days.
-const DAYS: u32 = 397;
+const CERTIFICATE_DAYS: u32 = 397;
 
-/// What a DAC enrolls nodes with.
+/// Materials with which a DAC enrolls nodes.
 #[derive(Debug)]
 pub struct Enrollment {
     authority: Authority,
@@ -79,7 +79,7 @@ pub async fn enroll(
     headers: HeaderMap,
     body: Bytes,
 ) -> Result<Json<EnrollAnswer>, Problem> {
-    api.doors.admit(&headers, FOREIGN)?;
+    api.doors.admit(&headers, FOREIGN_ORIGIN_DETAIL)?;
     let EnrollRequest { name, request } = super::body(&body)?;
     if !caller.may(Verb::Enroll, Target::Node(&name)) {
         let detail = format!(
@@ -116,7 +116,7 @@ pub async fn enroll(
         let act = move || {
             // A name that no certificate can have costs no token.
             let certificate = enrollment.sign(&request)?;
-            // Before anybody gets it: a token that two nodes have is for one of them.
+            // The token is spent first: a token that two nodes have is for one of them.
             access.spend(&principal).map_err(|error| refused(&error))?;
             enrollment.register(&access, &name, certificate, principal.to_string())
         };
@@ -128,7 +128,7 @@ pub async fn enroll(
 
 impl Enrollment {
     fn sign(&self, request: &CertificateRequest) -> Result<String, Problem> {
-        let signed = self.authority.sign_node(request, Lifetime::of_node(DAYS));
+        let signed = self.authority.sign_node(request, Lifetime::of_node(CERTIFICATE_DAYS));
         signed.map_err(|error| unusable(error.to_string()))
     }
 
@@ -142,7 +142,7 @@ impl Enrollment {
         let facts = NodeCertificate::of_pem(&certificate);
         let facts = facts.ok_or_else(|| failed("the issued certificate cannot be parsed".into()))?;
         let ends = Time(nanos(facts.ends));
-        let enrolled = Enrolled {
+        let enrolled = EnrolledCertificate {
             sha256: Digest::from_bytes(facts.fingerprint),
             key: Digest::from_bytes(facts.key),
             enrolled: Time(seconds(Moment::now().wall)),

@@ -1,7 +1,7 @@
 //! Forgets a node or an instance with all its data, while the DAC runs.
 //!
-//! The registry forgets it first. Then the archive is stopped for a moment, its files are written again without it, and the archive goes on: samples of others
-//! wait in the topic logs meanwhile.
+//! The registry forgets it first. Then the archive stops for a moment, its files are written again without it, and the archive continues. Meanwhile samples of
+//! others wait in the topic logs.
 
 use crate::{Api, archive::blocking};
 use axum::{
@@ -80,7 +80,7 @@ async fn forget(
     of: Forgotten,
 ) -> Result<Json<ForgottenView>, Problem> {
     api.doors.admit(headers, "pages of other sites may not forget anything (doors.allowed_origins)")?;
-    caller.ask_for(Verb::Administration, Target::Node(&of.node))?;
+    caller.authorize(Verb::Administration, Target::Node(&of.node))?;
     if !is_known(&api, &of).await? {
         let detail = format!(
             "nothing is known of {of}: GET /api/v1/nodes and GET /api/v1/archive/instances list names"

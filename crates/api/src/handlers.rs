@@ -14,8 +14,8 @@ use serde_json::Value;
 use std::sync::Arc;
 use utoipa::ToSchema;
 
-/// The page of other sites that tries to switch a handler learns this.
-const FOREIGN: &str = "pages of other sites may not control handlers (doors.allowed_origins)";
+/// Refusal of a page of another site that tries to switch a handler.
+const FOREIGN_ORIGIN_DETAIL: &str = "pages of other sites may not control handlers (doors.allowed_origins)";
 
 #[derive(Debug, Serialize, ToSchema)]
 pub struct HandlerList {
@@ -81,7 +81,7 @@ async fn control(
     name: String,
     act: fn(&Supervisor, &str) -> Result<(), HandlerError>,
 ) -> Result<Json<HandlerView>, Problem> {
-    api.doors.admit(headers, FOREIGN)?;
+    api.doors.admit(headers, FOREIGN_ORIGIN_DETAIL)?;
     let handlers = api.handlers.clone();
     let target = name.clone();
     let act = move || act(&handlers, &name).and_then(|()| handlers.status(&name));

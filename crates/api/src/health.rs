@@ -25,7 +25,7 @@ pub struct Health {
     dac_time: u64,
     /// Why the status is not `ok`; empty for callers that may not read everything.
     reasons: Vec<Reason>,
-    /// What somebody should know although all works, such as samples that will be evicted early. They do not change the status.
+    /// Warnings that do not change the status, such as samples that will be evicted early.
     warnings: Vec<Reason>,
 }
 
@@ -60,7 +60,8 @@ pub async fn readyz(
 /// Body of the answer of [`alive`]: another server at this address says something else.
 const ALIVE: &str = "oasis";
 
-/// Whether pages of another DAC, which has ended, can go on here. Pages of all sites may read this one word, and it says nothing more.
+/// Returns whether pages of another DAC, which has ended, can continue here. Pages of all sites may read this one word. It contains
+/// nothing else.
 #[utoipa::path(get, path = "/alive", responses((status = 200, body = String, content_type = "text/plain"), (status = 503)))]
 pub async fn alive(State(api): State<Api>) -> Response {
     let dac = &api.doors.dac;
@@ -150,7 +151,7 @@ impl Api {
         Health { status, software: oasis_dac::SOFTWARE, dac_time: now().0, reasons, warnings }
     }
 
-    /// What is wrong with accounts that are a copy: a reason if they are not in force, else a warning if they are not renewed.
+    /// Problems of accounts that are a copy: a reason if they are not in force, else a warning if they are not renewed.
     fn copied_accounts(&self) -> (Option<Reason>, Option<Reason>) {
         let Some(copy) = self.doors.permissions.access.copy_state(Moment::now()) else { return (None, None) };
         let CopyState { source, confirmed, problem, is_trusted } = copy;

@@ -21,7 +21,7 @@ use std::sync::Arc;
 use utoipa::{IntoParams, ToSchema};
 
 /// Most instances of a page.
-const MOST_LISTED: usize = 1_000;
+const MAX_LIMIT: usize = 1_000;
 /// Bytes at which a page ends, whatever its limit: names may be long.
 const PAGE_BYTES: usize = 1024 * 1024;
 
@@ -29,7 +29,7 @@ const PAGE_BYTES: usize = 1024 * 1024;
 pub struct Instances {
     /// By topic number.
     instances: Vec<InstanceView>,
-    /// How many there are on all pages.
+    /// Number of instances on all pages.
     total: usize,
     /// `after` for the next instances; null after the last one.
     next: Option<String>,
@@ -68,7 +68,7 @@ pub async fn instances(
         let views = found.into_iter().map(move |known| view::instance(&doors.dac.registry, &known));
         return Ok(streamed_list(fields, "instances", views));
     };
-    let instances = page(&doors, &found, limit.clamp(1, MOST_LISTED));
+    let instances = page(&doors, &found, limit.clamp(1, MAX_LIMIT));
     let is_more = instances.len() < found.len();
     let last = instances.len().checked_sub(1).and_then(|last| found.get(last)).filter(|_| is_more);
     let next = last.map(|last| format!("{epoch}:{}", last.topic.0));

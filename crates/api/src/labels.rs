@@ -33,7 +33,7 @@ pub struct LabelView {
     instance: Option<String>,
     key: String,
     value: String,
-    /// Who set it.
+    /// Principal that set it.
     by: String,
     /// When, nanoseconds since 1970 on the DAC's clock.
     at: u64,
@@ -109,7 +109,7 @@ pub async fn change(
         None => change.node.clone(),
         Some(instance) => format!("{}/{instance}", change.node),
     };
-    if let Err(refusal) = caller.ask_for(Verb::Labels, target) {
+    if let Err(refusal) = caller.authorize(Verb::Labels, target) {
         api.doors.permissions.record_refusal(&caller, "labels", &of, arguments, &refusal).await;
         return Err(Problem::from(refusal).recorded());
     }

@@ -49,7 +49,7 @@ fn changed_meanwhile(newest: Option<&Version>) -> String {
     format!("{by} has saved this layout meanwhile, as revision {revision}: read it, or save without If-Match")
 }
 
-/// What somebody who saves expects to replace.
+/// Version that a client expects to replace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Expected {
     /// Whatever is there.
@@ -311,7 +311,7 @@ mod tests {
         fs::write(directory.path().join("a.b.json"), r#"{"x":3}"#).unwrap();
         let newest = open().get("a.b", None).unwrap();
         assert_eq!((newest.revision, newest.by.as_str(), newest.json.as_str()), (3, "", r#"{"x":3}"#));
-        // What is no history is left out, and the layout stays.
+        // Files that are no history are left out, and the layout stays.
         fs::write(directory.path().join("a.b.versions"), "{").unwrap();
         assert_eq!(open().get("a.b", None).unwrap().revision, 1);
         assert!(open().delete("a.b").unwrap());

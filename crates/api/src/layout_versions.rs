@@ -10,7 +10,7 @@ pub const MOST_VERSIONS: usize = 20;
 /// All versions of one layout have at most as many bytes as this many of the largest layouts.
 const LARGEST_LAYOUTS: usize = 4;
 /// Bytes of a version in its file beside its layout and its author.
-const BESIDE: u64 = 200;
+const VERSION_OVERHEAD_BYTES: u64 = 200;
 
 /// A layout as it was saved.
 #[derive(Debug, Clone)]
@@ -19,7 +19,7 @@ pub struct Version {
     pub revision: u64,
     /// When it was saved.
     pub changed: Nanos,
-    /// Who saved it; empty if it was changed as a file.
+    /// Principal that saved it; empty if it was changed as a file.
     pub by: String,
     pub json: String,
 }
@@ -95,7 +95,7 @@ impl Versions {
     pub fn largest_file(largest_layout: usize) -> u64 {
         let layouts = largest_layout.saturating_mul(LARGEST_LAYOUTS) as u64;
         // Authors are bounded where accounts are; escapes make them longer.
-        layouts.saturating_add(MOST_VERSIONS as u64 * (BESIDE + 4096))
+        layouts.saturating_add(MOST_VERSIONS as u64 * (VERSION_OVERHEAD_BYTES + 4096))
     }
 }
 

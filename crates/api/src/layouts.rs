@@ -41,7 +41,8 @@ pub struct VersionView {
     bytes: usize,
     /// When it was saved, nanoseconds since 1970-01-01 UTC on the DAC's clock.
     changed: u64,
-    /// Who saved it, with the address only for callers that may read everything; empty if it was changed as a file.
+    /// Principal that saved it, with the address only for callers that may read everything; empty if it was changed as
+    /// a file.
     by: String,
 }
 
@@ -131,7 +132,7 @@ pub async fn put(
     Ok((StatusCode::NO_CONTENT, [tag(revision)]).into_response())
 }
 
-/// What `If-Match` and `If-None-Match` ask for.
+/// Returns the expectation of `If-Match` and `If-None-Match`.
 fn expected(headers: &HeaderMap) -> Result<Expected, Problem> {
     let text = |name| headers.get(name).map(|value| value.to_str().unwrap_or_default());
     match (text(header::IF_MATCH), text(header::IF_NONE_MATCH)) {

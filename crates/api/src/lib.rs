@@ -77,7 +77,7 @@ use oasis_access::Verb;
 use oasis_alarms::{Alarms, RelayedAlarms};
 use oasis_doors::{
     Doors, Problem,
-    permissions::{COMMANDS, READ, Requirement, Routes},
+    permissions::{COMMANDS, READ_VERBS, Requirement, Routes},
 };
 use oasis_handler::Supervisor;
 use oasis_notify::NotifyHandler;
@@ -334,7 +334,7 @@ impl Api {
 /// Serves until `ended` completes and every client was notified.
 ///
 /// # Errors
-/// Those of the listener.
+/// Errors of the listener.
 pub async fn serve(
     api: Api,
     listener: TcpListener,
@@ -371,7 +371,7 @@ fn paths(doors: &Doors) -> Routes<Api> {
         .get(openid::CALLBACK, Nothing, openid::callback)
         .post("/api/v1/session/link", Nothing, session::sign_in_by_link)
         .post("/api/v1/sign-in-links", Nothing, session::make_link)
-        .post("/api/v1/tickets", Somewhere(READ), tickets::make)
+        .post("/api/v1/tickets", Somewhere(READ_VERBS), tickets::make)
         .put("/api/v1/session/password", Nothing, session::change_password)
         .get("/api/v1/accounts/copy", Everywhere(FOLLOW), accounts::copy::copy)
         .get("/api/v1/users", Everywhere(ADMINISTRATION), accounts::users::list)
@@ -386,27 +386,27 @@ fn paths(doors: &Doors) -> Routes<Api> {
         .put("/api/v1/roles/{name}", Everywhere(ADMINISTRATION), accounts::roles::put)
         .delete("/api/v1/roles/{name}", Everywhere(ADMINISTRATION), accounts::roles::remove)
         .post("/api/v1/roles/preview", Everywhere(ADMINISTRATION), accounts::roles::preview)
-        .get("/api/v1/tem", Somewhere(READ), tem::list)
+        .get("/api/v1/tem", Somewhere(READ_VERBS), tem::list)
         .put("/api/v1/tem/dacs/{name}", Somewhere(REGISTER), tem::beat)
         .delete("/api/v1/tem/dacs/{name}", Somewhere(REGISTER), tem::leave)
         .get("/api/v1/tem/dacs/{name}/beats", Somewhere(REGISTER), tem::beats::open)
         .post("/api/v1/tem/exchange", Somewhere(REGISTER), tem::exchange::exchange)
-        .get("/api/v1/other-pages", Somewhere(READ), other_pages::list)
-        .get("/api/v1/other-pages/scout.js", Somewhere(READ), other_pages::scout)
-        .get("/api/v1/nodes", Somewhere(READ), read::nodes)
+        .get("/api/v1/other-pages", Somewhere(READ_VERBS), other_pages::list)
+        .get("/api/v1/other-pages/scout.js", Somewhere(READ_VERBS), other_pages::scout)
+        .get("/api/v1/nodes", Somewhere(READ_VERBS), read::nodes)
         .post("/api/v1/nodes/enroll", Somewhere(ENROLL), enrollment::enroll)
         .delete("/api/v1/nodes/{node}", Somewhere(ADMINISTRATION), forget::node)
-        .get("/api/v1/instances", Somewhere(READ), instances::instances)
-        .get("/api/v1/instances/{id}", Somewhere(READ), read::instance)
+        .get("/api/v1/instances", Somewhere(READ_VERBS), instances::instances)
+        .get("/api/v1/instances/{id}", Somewhere(READ_VERBS), read::instance)
         .delete("/api/v1/instances/{id}", Somewhere(ADMINISTRATION), forget::instance)
-        .get("/api/v1/registry", Somewhere(READ), registry::changes)
-        .get("/api/v1/schemas/{hash}", Somewhere(READ), registry::schema)
-        .get("/api/v1/ledger", Somewhere(READ), read::ledger)
-        .get("/api/v1/audit", Somewhere(READ), audit::audit)
+        .get("/api/v1/registry", Somewhere(READ_VERBS), registry::changes)
+        .get("/api/v1/schemas/{hash}", Somewhere(READ_VERBS), registry::schema)
+        .get("/api/v1/ledger", Somewhere(READ_VERBS), read::ledger)
+        .get("/api/v1/audit", Somewhere(READ_VERBS), audit::audit)
         .get("/api/v1/audit-log", Everywhere(ADMINISTRATION), audit_log::list)
         .get("/api/v1/audit-log/check", Everywhere(ADMINISTRATION), audit_log::check)
-        // Handlers, shards and /metrics say something of all instances, and nobody filters that.
-        .get("/api/v1/handlers", Everywhere(READ), handlers::list)
+        // Handlers, shards and /metrics describe all instances and cannot be filtered for a caller.
+        .get("/api/v1/handlers", Everywhere(READ_VERBS), handlers::list)
         .post("/api/v1/handlers/{name}/start", Everywhere(ADMINISTRATION), handlers::start)
         .post("/api/v1/handlers/{name}/stop", Everywhere(ADMINISTRATION), handlers::stop)
         .get("/api/v1/notifications", Everywhere(ADMINISTRATION), notifications::list)
@@ -420,22 +420,22 @@ fn paths(doors: &Doors) -> Routes<Api> {
         .post("/write", Somewhere(WRITE), inlets::receive)
         .post("/api/v2/write", Somewhere(WRITE), inlets::receive)
         .post("/api/v3/write_lp", Somewhere(WRITE), inlets::receive)
-        .get("/api/v1/shards", Everywhere(READ), shards::list)
+        .get("/api/v1/shards", Everywhere(READ_VERBS), shards::list)
         .put("/api/v1/shards", Everywhere(ADMINISTRATION), shards::choose)
         // A layout names instances.
-        .get("/api/v1/layouts", Everywhere(READ), layouts::list)
-        .get("/api/v1/layouts/{name}", Everywhere(READ), layouts::get)
-        .get("/api/v1/layouts/{name}/versions", Everywhere(READ), layouts::versions)
+        .get("/api/v1/layouts", Everywhere(READ_VERBS), layouts::list)
+        .get("/api/v1/layouts/{name}", Everywhere(READ_VERBS), layouts::get)
+        .get("/api/v1/layouts/{name}/versions", Everywhere(READ_VERBS), layouts::versions)
         .put("/api/v1/layouts/{name}", Everywhere(&[Verb::Layouts]), layouts::put)
         .delete("/api/v1/layouts/{name}", Everywhere(&[Verb::Layouts]), layouts::delete)
-        .get("/api/v1/archive", Everywhere(READ), archive::state)
+        .get("/api/v1/archive", Everywhere(READ_VERBS), archive::state)
         .get("/api/v1/archive/instances", Somewhere(PAST), archive::instances)
         .post("/api/v1/archive/flush", Everywhere(ADMINISTRATION), archive::flush)
         .post("/api/v1/archive/retention/confirm", Everywhere(ADMINISTRATION), archive::confirm_retention)
         .post("/api/v1/commands", Somewhere(COMMANDS), commands::send)
-        .get("/api/v1/commands", Somewhere(READ), commands::journal)
-        .get("/api/v1/settings", Somewhere(READ), settings::list)
-        .get("/api/v1/labels", Somewhere(READ), labels::list)
+        .get("/api/v1/commands", Somewhere(READ_VERBS), commands::journal)
+        .get("/api/v1/settings", Somewhere(READ_VERBS), settings::list)
+        .get("/api/v1/labels", Somewhere(READ_VERBS), labels::list)
         .patch("/api/v1/labels", Somewhere(LABELS), labels::change)
         // A file names instances, and its rules are about all that match.
         .get("/api/v1/rules", Everywhere(LIVE), rules::list::list)
@@ -449,14 +449,14 @@ fn paths(doors: &Doors) -> Routes<Api> {
         .post("/api/v1/search", Somewhere(PAST), search::find)
         .get("/api/v1/sql", Somewhere(SQL), sql::tables)
         .post("/api/v1/sql", Somewhere(SQL), sql::query)
-        .get("/api/v1/test-runs", Somewhere(READ), test_runs::list)
+        .get("/api/v1/test-runs", Somewhere(READ_VERBS), test_runs::list)
         .post("/api/v1/test-runs", Everywhere(RUNS), test_runs::start)
-        .get("/api/v1/test-runs/{test_run}", Somewhere(READ), test_runs::get)
+        .get("/api/v1/test-runs/{test_run}", Somewhere(READ_VERBS), test_runs::get)
         .patch("/api/v1/test-runs/{test_run}", Everywhere(RUNS), test_runs::change)
         .delete("/api/v1/test-runs/{test_run}", Everywhere(RUNS), test_runs::delete)
         .post("/api/v1/test-runs/{test_run}/stop", Everywhere(RUNS), test_runs::stop)
         .get("/api/v1/test-runs/{test_run}/comparison", Somewhere(PAST), comparison::compare)
-        .get("/api/v1/annotations", Somewhere(READ), annotations::list)
+        .get("/api/v1/annotations", Somewhere(READ_VERBS), annotations::list)
         .post("/api/v1/annotations", Somewhere(ANNOTATIONS), annotations::add)
         .delete("/api/v1/annotations/{annotation}", Somewhere(ANNOTATIONS), annotations::delete)
         .get("/api/v1/alarms", Somewhere(LIVE), alarms::list::list)

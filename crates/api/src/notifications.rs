@@ -13,8 +13,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
-/// A page of other sites that tries to send a test receives this.
-const FOREIGN: &str = "pages of other sites may not test destinations (doors.allowed_origins)";
+/// Refusal of a page of another site that tries to send a test.
+const FOREIGN_ORIGIN_DETAIL: &str = "pages of other sites may not test destinations (doors.allowed_origins)";
 
 #[derive(Debug, Serialize, ToSchema)]
 pub struct DestinationList {
@@ -91,7 +91,7 @@ pub async fn test(
     headers: HeaderMap,
     body: Bytes,
 ) -> Result<Json<TestAnswer>, Problem> {
-    api.doors.admit(&headers, FOREIGN)?;
+    api.doors.admit(&headers, FOREIGN_ORIGIN_DETAIL)?;
     let TestRequest { destination } = super::body(&body)?;
     let (handler, name) = (api.notifications.clone(), destination.clone());
     let test = move || match handler {

@@ -15,17 +15,17 @@ use oasis_doors::{
     Doors, Problem, Proxied,
     permissions::{cookie_name, named_cookie},
 };
-use oasis_oidc::{LIFE_SECONDS, OpenId, Return, SignInFailure};
+use oasis_oidc::{LIFE_SECONDS, OpenId, SignInFailure, SignInReturn};
 use serde::Deserialize;
 use std::{net::SocketAddr, sync::Arc};
 use tokio::sync::{Semaphore, SemaphorePermit};
 
-/// Where the page sends a browser.
+/// Path to which the page sends a browser.
 pub const BEGIN: &str = "/sign-in/oidc";
-/// Where the provider sends it back.
+/// Path to which the provider sends it back.
 pub const CALLBACK: &str = "/sign-in/oidc/callback";
-/// Sign-ins at the same time that wait for the provider.
-const AT_ONCE: usize = 16;
+/// Upper bound of concurrent sign-ins that wait for the provider.
+const MAX_PENDING_SIGN_INS: usize = 16;
 
 /// The provider, and how many may wait for it.
 #[derive(Debug)]
@@ -36,7 +36,7 @@ pub struct Provider {
 
 impl Provider {
     pub fn new(openid: OpenId) -> Self {
-        Self { openid: Arc::new(openid), waiting: Semaphore::new(AT_ONCE) }
+        Self { openid: Arc::new(openid), waiting: Semaphore::new(MAX_PENDING_SIGN_INS) }
     }
 
     /// The text of the button.
@@ -49,7 +49,7 @@ impl Provider {
     }
 }
 
-/// What the provider adds to the URL.
+/// Parameters that the provider adds to the URL.
 #[derive(Debug, Default, Deserialize)]
 pub struct Answer {
     #[serde(default)]
@@ -97,24 +97,26 @@ pub async fn callback(
 ) -> Result<Response, Problem> {
     let is_encrypted = is_encrypted(&api.doors, proxied);
     let provider = provider(&api)?;
-    let Some(_waiting) = provider.enter() else { return Ok(back_with(PAGE, "busy")) };
+    let Some(_waiting) = provider.enter() else { return Ok(back_with(PAGE_PATH, "busy")) };
     let answer = answer.map(|Query(answer)| answer).unwrap_or_default();
     let cookie = named_cookie(&headers, &flow_name(&headers)).unwrap_or_default().to_owned();
     let derived = derived_url(&headers, is_encrypted);
     let (openid, access) = (provider.openid.clone(), api.doors.permissions.access.clone());
     let checked = tokio::task::spawn_blocking(move || {
         let Answer { state, code, error } = &answer;
-        let back = Return { cookie: &cookie, state, code, error: error.as_deref() };
+        let back = SignInReturn { cookie: &cookie, state, code, error: error.as_deref() };
         let now = Moment::now();
         let identity = openid.complete(back, openid.redirect_url(&derived), now.steady)?;
         let vouched = identity.vouched(openid.config());
         let name = vouched.name.to_string();
         let has_role = vouched.roles.as_ref().is_none_or(|roles| !roles.is_empty());
         if !has_role {
-            return Err(Refused::NoRole(name));
+            return Err(SignInRefusal::NoRole(name));
         }
         let signed_in = access.sign_in_vouched(vouched, now);
-        signed_in.map(|signed_in| (name.clone(), signed_in)).map_err(|error| Refused::Account(name, error))
+        signed_in
+            .map(|signed_in| (name.clone(), signed_in))
+            .map_err(|error| SignInRefusal::Account(name, error))
     });
     let checked = checked.await.map_err(|error| failed(&error.to_string()))?;
     let forgotten = flow_cookie(&headers, is_encrypted, "", 0)?;
@@ -127,7 +129,7 @@ pub async fn callback(
             tracing::info!(%peer, reason = %refused, "sign-in by the provider of identity refused");
             let event = Event { principal: who, ..event("", peer, "sign-in:oidc", &refused.to_string()) };
             api.doors.permissions.record_bounded(event).await;
-            back_with(PAGE, code)
+            back_with(PAGE_PATH, code)
         }
     };
     // The code is of no use any more.
@@ -135,9 +137,9 @@ pub async fn callback(
     Ok(response)
 }
 
-/// Why nobody has signed in.
+/// Reason for which a sign-in was refused.
 #[derive(Debug, thiserror::Error)]
-enum Refused {
+enum SignInRefusal {
     #[error(transparent)]
     Failure(#[from] SignInFailure),
     #[error("none of the groups of {0} has a role (access.oidc.roles)")]
@@ -146,7 +148,7 @@ enum Refused {
     Account(String, SignInError),
 }
 
-impl Refused {
+impl SignInRefusal {
     /// The principal for the audit log, and the code for the page.
     fn who_and_code(&self) -> (String, &'static str) {
         match self {
@@ -168,13 +170,13 @@ async fn welcome(
         return Err(error.into());
     }
     let cookie = replaced_cookie(doors, headers, is_encrypted, &signed_in.cookie)?;
-    let answer = [(header::LOCATION, HeaderValue::from_static(PAGE)), (header::SET_COOKIE, cookie)];
+    let answer = [(header::LOCATION, HeaderValue::from_static(PAGE_PATH)), (header::SET_COOKIE, cookie)];
     Ok((StatusCode::SEE_OTHER, no_store(), answer).into_response())
 }
 
 /// The page, seen from the beginning and from the callback: both may be below the path of a proxy.
 const PAGE_OF_BEGIN: &str = "../";
-const PAGE: &str = "../../";
+const PAGE_PATH: &str = "../../";
 
 /// To the page, which explains a code.
 fn back_with(page: &str, code: &str) -> Response {

@@ -21,13 +21,13 @@ const SCOUT: &str = "scout.js";
 /// The addresses at which the page can continue.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct OtherPages {
-    /// Those of the settings first, then those that TEMs list; 16 at most.
-    pages: Vec<Place>,
+    /// Pages of the settings first, then pages that TEMs list; 16 at most.
+    pages: Vec<PageAddress>,
 }
 
 /// The page of another DAC or relay that serves the same nodes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
-pub struct Place {
+pub struct PageAddress {
     /// Name of the DAC or relay; host and port if the settings name it.
     name: String,
     /// Its origin.
@@ -55,19 +55,19 @@ pub async fn scout(State(api): State<Api>, asked: HeaderMap) -> Response {
     (headers, static_files::answer(SCOUT, &asked)).into_response()
 }
 
-fn places(api: &Api) -> Vec<Place> {
+fn places(api: &Api) -> Vec<PageAddress> {
     merged(&api.doors.config.other_pages, api.tem.own_other_pages())
 }
 
 /// Addresses come from other DACs: what is no origin is left out, because the rest of it would get into a header.
-fn merged(configured: &[PageOrigin], listed: Vec<OtherPage>) -> Vec<Place> {
+fn merged(configured: &[PageOrigin], listed: Vec<OtherPage>) -> Vec<PageAddress> {
     let configured = configured
         .iter()
-        .map(|address| Place { name: address.authority().to_owned(), address: address.clone() });
+        .map(|address| PageAddress { name: address.authority().to_owned(), address: address.clone() });
     let listed = listed.into_iter().filter_map(|OtherPage { name, doors }| {
-        Some(Place { name: name.to_string(), address: doors.parse().ok()? })
+        Some(PageAddress { name: name.to_string(), address: doors.parse().ok()? })
     });
-    let mut places: Vec<Place> = Vec::new();
+    let mut places: Vec<PageAddress> = Vec::new();
     for place in configured.chain(listed) {
         if places.len() < MAX_ORIGINS && places.iter().all(|known| known.address != place.address) {
             places.push(place);
@@ -84,7 +84,7 @@ mod tests {
         OtherPage { name: name.parse().unwrap(), doors: doors.into() }
     }
 
-    fn texts(places: &[Place]) -> Vec<(&str, &str)> {
+    fn texts(places: &[PageAddress]) -> Vec<(&str, &str)> {
         places.iter().map(|place| (place.name.as_str(), place.address.as_str())).collect()
     }
 

@@ -83,8 +83,8 @@ pub async fn instance(
         )
     };
     let found = found.filter(|found| caller.sees(&found.node, &found.name)).ok_or_else(missing)?;
-    // It contains the newest sample.
-    caller.ask(Verb::ReadLive, &found.node, &found.name)?;
+    // The answer contains the newest sample.
+    caller.authorize_instance(Verb::ReadLive, &found.node, &found.name)?;
     Ok(Json(view::detail(&doors.dac.registry, doors.archived.archive.as_deref(), &found)))
 }
 

@@ -8,7 +8,7 @@ use serde_json::error::Category;
 /// Most characters of an error: it can quote what was sent.
 const MAX_ERROR: usize = 300;
 const REMEDY: &str = "see the fields of this request in docs/reference/http-api.md";
-/// How the library calls what it expects, and how people do.
+/// Expectations in the words of the library, and in words for users.
 const WORDS: [(&str, &str); 13] = [
     ("u8", "a whole number from 0 to 255"),
     ("u16", "a whole number from 0 to 65535"),

@@ -16,7 +16,7 @@ use oasis_dac::Instance;
 use oasis_doors::{Problem, permissions::Caller, view::Integers};
 use oasis_handler::InstanceLog;
 use oasis_query::search::{
-    Cursor, Found, MOST_BYTES, Order, Record, Searched, Wanted, has_records, levels_of, search,
+    Cursor, FoundRecords, MOST_BYTES, Order, Record, Searched, SearchQuery, has_records, levels_of, search,
 };
 use oasis_store::{History, ReadError};
 use oasis_wire::value;
@@ -30,20 +30,20 @@ use utoipa::ToSchema;
 use uuid::Uuid;
 
 /// Instances of one search.
-const MOST_INSTANCES: usize = 2_000;
+const MAX_INSTANCES: usize = 2_000;
 /// Patterns of a request.
-const MOST_PATTERNS: usize = 1_000;
+const MAX_PATTERNS: usize = 1_000;
 /// Records of a page, if the request does not say.
-const PAGE: usize = 100;
+const DEFAULT_PAGE_RECORDS: usize = 100;
 
 /// Levels of log records, which are no mistake before there are any.
 const LOG_LEVELS: [&str; 6] = ["TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL"];
 /// Levels that a refusal names, at most.
-const MOST_LEVELS: usize = 50;
+const MAX_LEVELS: usize = 50;
 /// Characters of a wrong level that a refusal repeats.
-const LONGEST_SHOWN: usize = 64;
+const MAX_SHOWN_CHARS: usize = 64;
 
-/// What to search for. Without anything, all records are found.
+/// Search criteria. Without any, all records are found.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = SearchRequest)]
@@ -101,13 +101,13 @@ pub enum WrittenOrder {
 #[schema(as = SearchAnswer)]
 pub struct Answer {
     records: Vec<RecordView>,
-    /// Samples that were looked at.
+    /// Number of scanned samples.
     searched: u64,
     /// Batches that are damaged or could not be read.
     unreadable: u64,
     /// Instances that this DAC relays: their past is at another DAC, which has to be asked.
     not_searched: usize,
-    /// How far the search has come, nanoseconds since 1970; null if it has come to the end.
+    /// Time up to which the search has come, nanoseconds since 1970; null if it has reached the end.
     #[schema(value_type = Option<u64>)]
     reached: serde_json::Value,
     /// `after` for the next page; null at the end. A page that is not full ended because it had read 1 GiB.
@@ -168,12 +168,13 @@ pub async fn find(
     Ok(Json(Answer::new(found, not_searched, integers)))
 }
 
-fn wanted(request: &Request) -> Result<Wanted, Problem> {
+fn wanted(request: &Request) -> Result<SearchQuery, Problem> {
     let bad = |place: &str, error: &dyn Display| {
         Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "bad_search", format!("{place}: {error}"))
     };
     let times = request.from..request.until.unwrap_or(u64::MAX);
-    let mut wanted = Wanted::of(times, request.limit.unwrap_or(PAGE)).with_level(request.level.clone());
+    let mut wanted =
+        SearchQuery::of(times, request.limit.unwrap_or(DEFAULT_PAGE_RECORDS)).with_level(request.level.clone());
     wanted = wanted.with_words(&request.text).map_err(|error| bad("text", &error))?;
     for field in &request.fields {
         wanted = wanted.with_field(field).map_err(|error| bad("fields", &error))?;
@@ -188,8 +189,8 @@ fn wanted(request: &Request) -> Result<Wanted, Problem> {
 }
 
 fn patterns(given: Vec<InstancePattern>) -> Result<Vec<InstancePattern>, Problem> {
-    if given.len() > MOST_PATTERNS {
-        let detail = format!("instances: {} patterns are more than {MOST_PATTERNS}", given.len());
+    if given.len() > MAX_PATTERNS {
+        let detail = format!("instances: {} patterns are more than {MAX_PATTERNS}", given.len());
         return Err(Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "bad_search", detail));
     }
     Ok(given)
@@ -235,9 +236,9 @@ fn chosen(
     own.retain(|(node, instance), _| is_chosen(node, instance));
     names.extend(own.keys().cloned());
     levels.extend(own.values().flat_map(|of| levels_of(&of.probe_type)).map(str::to_owned));
-    if names.len() > MOST_INSTANCES {
+    if names.len() > MAX_INSTANCES {
         let detail =
-            format!("{} instances are more than {MOST_INSTANCES}: name fewer in `instances`", names.len());
+            format!("{} instances are more than {MAX_INSTANCES}: name fewer in `instances`", names.len());
         return Err(Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "bad_search", detail));
     }
     let searched = names.into_iter().map(|names| {
@@ -252,8 +253,8 @@ fn check_level(level: Option<&str>, mut levels: BTreeSet<String>) -> Result<(), 
     levels.extend(LOG_LEVELS.map(str::to_owned));
     match level {
         Some(level) if !levels.iter().any(|known| known.eq_ignore_ascii_case(level)) => {
-            let known = levels.into_iter().take(MOST_LEVELS).collect::<Vec<_>>().join(", ");
-            let shown: String = level.chars().take(LONGEST_SHOWN).collect();
+            let known = levels.into_iter().take(MAX_LEVELS).collect::<Vec<_>>().join(", ");
+            let shown: String = level.chars().take(MAX_SHOWN_CHARS).collect();
             let detail = format!("level: {shown:?} is no level of the searched types: use one of {known}");
             Err(Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "bad_search", detail))
         }
@@ -262,7 +263,7 @@ fn check_level(level: Option<&str>, mut levels: BTreeSet<String>) -> Result<(), 
 }
 
 impl Answer {
-    fn new(found: Found, not_searched: usize, integers: Integers) -> Self {
+    fn new(found: FoundRecords, not_searched: usize, integers: Integers) -> Self {
         Self {
             records: found.records.into_iter().map(|record| RecordView::new(record, integers)).collect(),
             searched: found.searched,

@@ -1,4 +1,4 @@
-//! How callers identify themselves, in the OpenAPI document.
+//! Authentication schemes of callers, in the OpenAPI document.
 
 use utoipa::openapi::{
     Content, ContentBuilder, OpenApi, Ref, RefOr, Response, ResponseBuilder,

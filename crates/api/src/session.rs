@@ -21,10 +21,10 @@ use serde_json::{Value, json};
 use std::{fmt::Display, net::SocketAddr};
 use utoipa::ToSchema;
 
-/// The page of other sites that tries to sign in learns this.
-const FOREIGN: &str = "pages of other sites may not sign in (doors.allowed_origins)";
+/// Refusal of a page of another site that tries to sign in.
+const FOREIGN_ORIGIN_DETAIL: &str = "pages of other sites may not sign in (doors.allowed_origins)";
 
-/// Who asks, and what it may do.
+/// The caller and its permissions.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Who {
     /// `local` (this host), `person` (signed in), `program` (with a token), or `stranger`
@@ -81,7 +81,7 @@ pub struct PasswordChange {
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LinkCode {
-    /// What follows `#sign-in=` in the link.
+    /// Code after `#sign-in=` in the link.
     code: String,
 }
 
@@ -89,11 +89,11 @@ pub struct LinkCode {
 pub struct Link {
     /// For `/#sign-in=CODE`; good once.
     code: String,
-    /// How long it is good.
+    /// Lifetime in seconds.
     seconds: u64,
 }
 
-/// Who the caller is. Without valid credentials it is a stranger, or somebody on this host.
+/// Returns the caller. Without valid credentials it is a stranger, or a user on this host.
 #[utoipa::path(get, path = "/api/v1/session", responses((status = 200, body = Who)))]
 pub async fn who(
     State(api): State<Api>,
@@ -146,7 +146,7 @@ pub async fn sign_in(
     headers: HeaderMap,
     body: Bytes,
 ) -> Result<Response, Problem> {
-    doors.admit(&headers, FOREIGN)?;
+    doors.admit(&headers, FOREIGN_ORIGIN_DETAIL)?;
     let Credentials { name, password } = super::body(&body)?;
     let (access, user) = (doors.permissions.access.clone(), name.clone());
     let checked = tokio::task::spawn_blocking(move || {
@@ -154,11 +154,11 @@ pub async fn sign_in(
     });
     let signed_in = checked.await.map_err(|error| failed(&error))?;
     let result = signed_in.as_ref().map_or_else(ToString::to_string, |_| "done".to_owned());
-    // Attempts that are slowed down are not recorded: nobody may fill the audit log by trying.
+    // Slowed-down attempts are not recorded: otherwise an attacker could fill the audit log.
     let is_recorded = !matches!(signed_in, Err(SignInError::Slow(_) | SignInError::Busy));
     let recorded = match is_recorded {
         true if signed_in.is_ok() => doors.permissions.record(event(&name, peer, "sign-in", &result)).await,
-        // Nobody has proved this name: it is an argument, not the principal.
+        // This name is not authenticated: it is an argument, not the principal.
         true => {
             let attempt = Event { principal: STRANGER.into(), ..event("", peer, "sign-in", &result) };
             doors.permissions.record(Event { arguments: json!({"name": name}), ..attempt }).await
@@ -220,7 +220,7 @@ pub async fn sign_in_by_link(
     headers: HeaderMap,
     body: Bytes,
 ) -> Result<Response, Problem> {
-    doors.admit(&headers, FOREIGN)?;
+    doors.admit(&headers, FOREIGN_ORIGIN_DETAIL)?;
     let LinkCode { code } = super::body(&body)?;
     let event = |result: &str| Event { principal: LOCAL.into(), ..event("", peer, "sign-in:link", result) };
     match doors.permissions.access.sign_in_by_link(&code, Moment::now()) {
@@ -326,7 +326,7 @@ pub async fn change_password(
 
 /// The cookie of a caller that has a session.
 fn own_session<'a>(doors: &Doors, caller: &Caller, headers: &'a HeaderMap) -> Result<&'a str, Problem> {
-    doors.admit(headers, FOREIGN)?;
+    doors.admit(headers, FOREIGN_ORIGIN_DETAIL)?;
     session_cookie(headers).filter(|_| caller.principal().needs_csrf_token()).ok_or_else(no_session)
 }
 
@@ -356,7 +356,7 @@ fn refused(error: &SignInError) -> Problem {
     Problem::new(status, code, error.to_string()).recorded()
 }
 
-/// What a person does, for the audit log.
+/// Creates the audit event of an action of a user.
 pub fn event(name: &str, peer: SocketAddr, action: &str, result: &str) -> Event {
     let address = peer.ip().to_canonical().to_string();
     Event { address, ..Event::new(format!("person:{name}"), action, result) }

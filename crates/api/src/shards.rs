@@ -11,8 +11,9 @@ use serde::Deserialize;
 use serde_json::json;
 use utoipa::ToSchema;
 
-/// A page of other sites that tries to change the number of shards receives this.
-const FOREIGN: &str = "pages of other sites may not change the number of shards (doors.allowed_origins)";
+/// Refusal of a page of another site that tries to change the number of shards.
+const FOREIGN_ORIGIN_DETAIL: &str =
+    "pages of other sites may not change the number of shards (doors.allowed_origins)";
 
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
@@ -37,7 +38,7 @@ pub async fn choose(
     headers: HeaderMap,
     body: Bytes,
 ) -> Result<Json<ShardsView>, Problem> {
-    doors.admit(&headers, FOREIGN)?;
+    doors.admit(&headers, FOREIGN_ORIGIN_DETAIL)?;
     let ShardsRequest { shards } = super::body(&body)?;
     let changed = doors.clone();
     let change = async move {

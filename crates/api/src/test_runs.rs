@@ -15,9 +15,9 @@ use serde_json::Value;
 use utoipa::{IntoParams, ToSchema};
 
 /// Test runs in one answer by default.
-const LISTED: usize = 100;
+const DEFAULT_LIMIT: usize = 100;
 /// Most of them in one answer, because they may have long notes.
-const MOST_LISTED: usize = 1_000;
+const MAX_LIMIT: usize = 1_000;
 
 /// A test run.
 #[derive(Debug, Serialize, ToSchema)]
@@ -77,7 +77,7 @@ pub async fn list(
     query: Result<Query<TestRunQuery>, QueryRejection>,
 ) -> Result<Json<TestRunList>, Problem> {
     let Query(TestRunQuery { name, tag, before, limit }) = super::understood(query)?;
-    let limit = limit.unwrap_or(LISTED).clamp(1, MOST_LISTED);
+    let limit = limit.unwrap_or(DEFAULT_LIMIT).clamp(1, MAX_LIMIT);
     let filter = TestRunFilter { before, name, tag };
     let mut runs = of(&doors, move |runs| runs.list(&filter, limit + 1)).await?;
     let next = super::last_of_more(&mut runs, limit).map(|last| last.id);

@@ -1,7 +1,7 @@
 //! Names of files in a backup: paths below a folder, and nothing else.
 
 /// Longest name, bytes: a tar header has room for more only if it can be cut at a slash.
-const LONGEST: usize = 255;
+const MAX_NAME_BYTES: usize = 255;
 
 /// A name that could lead out of a folder, or cannot be written.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -15,9 +15,9 @@ pub struct BadName(pub String);
 pub fn check(name: &str) -> Result<(), BadName> {
     let is_part = |part: &str| !part.is_empty() && part != "." && part != "..";
     let is_plain = !name.chars().any(char::is_control) && !name.contains('\\');
-    match name.len() <= LONGEST && is_plain && name.split('/').all(is_part) {
+    match name.len() <= MAX_NAME_BYTES && is_plain && name.split('/').all(is_part) {
         true => Ok(()),
-        false => Err(BadName(name.chars().take(LONGEST).collect())),
+        false => Err(BadName(name.chars().take(MAX_NAME_BYTES).collect())),
     }
 }
 

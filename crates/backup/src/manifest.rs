@@ -4,7 +4,7 @@ use crate::entry_name;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Where a path of the configuration leads in the backup.
+/// Place in the backup to which a path of the configuration leads.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Setting {
@@ -25,7 +25,7 @@ impl Setting {
     }
 }
 
-/// What a backup contains.
+/// Contents of a backup.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Manifest {
     /// The release that wrote it.
@@ -48,7 +48,7 @@ pub struct FileSum {
 }
 
 impl FileSum {
-    /// Of what was read.
+    /// Creates the sum of bytes that were read.
     pub fn new(bytes: u64, hash: &[u8]) -> Self {
         Self { bytes, sha256: hash.iter().map(|byte| format!("{byte:02x}")).collect() }
     }

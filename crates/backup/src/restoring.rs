@@ -15,7 +15,7 @@ use std::{
 };
 
 /// Bytes copied at once.
-const PIECE: usize = 256 * 1024;
+const COPY_CHUNK_BYTES: usize = 256 * 1024;
 
 /// Why a backup is not restored.
 #[derive(Debug, thiserror::Error)]
@@ -53,7 +53,7 @@ pub enum RestoreError {
     /// The backup cannot be read, or the folder cannot be written.
     #[error("cannot {doing} {path}: {error}", path = .path.display())]
     Io {
-        /// What was tried.
+        /// Operation that failed.
         doing: &'static str,
         /// The file or folder.
         path: PathBuf,
@@ -62,7 +62,7 @@ pub enum RestoreError {
     },
 }
 
-/// How the folder begins that a backup is read into.
+/// First part of the name of the folder that a backup is read into.
 const STAGING: &str = ".oasis-restore-";
 
 /// Restores a backup into a folder that does not exist or is empty. Files are readable for their owner only. `settle` completes the folder, by its present
@@ -95,7 +95,7 @@ pub fn restore(
     settle(staging.path(), &manifest).map_err(doing("complete", target))?;
     // An empty folder is replaced; anything else refuses the rename.
     fs::rename(staging.path(), target).map_err(doing("rename the restored folder to", target))?;
-    // It has another name now.
+    // The folder has another name now.
     let _ = staging.keep();
     File::open(beside).and_then(|folder| folder.sync_all()).map_err(doing("sync", beside))?;
     Ok(manifest)
@@ -107,7 +107,7 @@ fn remove_abandoned(beside: &Path) {
     for folder in entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(STAGING)) {
         let is_folder = folder.file_type().is_ok_and(|kind| kind.is_dir());
         if is_folder && File::open(folder.path()).is_ok_and(|file| file.try_lock().is_ok()) {
-            // Of another user: not ours to remove.
+            // Folders of another user are not removed.
             let _ = fs::remove_dir_all(folder.path());
         }
     }
@@ -239,7 +239,7 @@ impl<R: Read, P: FnMut(u64)> Extracting<'_, R, P> {
         Ok(bytes)
     }
 
-    /// Writes a file below the folder, which nobody else can change.
+    /// Writes a file below the folder, which no other user can change.
     fn extract(&mut self, entry: &Entry) -> Result<FileSum, RestoreError> {
         let path = self.folder.join(&entry.name);
         let failed = |error| RestoreError::Io { doing: "write", path: PathBuf::from(&entry.name), error };
@@ -248,9 +248,9 @@ impl<R: Read, P: FnMut(u64)> Extracting<'_, R, P> {
         }
         let mut file = create_private(&path).map_err(failed)?;
         let (mut hash, mut left) = (Sha256::new(), entry.size);
-        let mut piece = vec![0; PIECE];
+        let mut piece = vec![0; COPY_CHUNK_BYTES];
         while left > 0 {
-            let some = usize::try_from(left).unwrap_or(usize::MAX).min(PIECE);
+            let some = usize::try_from(left).unwrap_or(usize::MAX).min(COPY_CHUNK_BYTES);
             self.fill(&mut piece[..some])?;
             hash.update(&piece[..some]);
             file.write_all(&piece[..some]).map_err(failed)?;

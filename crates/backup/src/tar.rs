@@ -4,8 +4,8 @@ use crate::entry_name;
 
 /// A header, and the unit of everything in the file.
 pub const BLOCK: usize = 512;
-/// Largest file: what eleven octal digits say.
-pub const LARGEST: u64 = 0o777_7777_7777;
+/// Largest file size that eleven octal digits express.
+pub const MAX_FILE_BYTES: u64 = 0o777_7777_7777;
 const NAME: usize = 100;
 const PREFIX: usize = 155;
 const MAGIC: &[u8] = b"ustar\x0000";
@@ -34,7 +34,7 @@ pub enum BadHeader {
 /// Encodes a header; `None` if the name cannot be cut to fit, or the file is too large.
 pub fn header(entry: &Entry, time: u64) -> Option<[u8; BLOCK]> {
     let (prefix, name) = cut(&entry.name)?;
-    if entry.size > LARGEST {
+    if entry.size > MAX_FILE_BYTES {
         return None;
     }
     let mut block = [0; BLOCK];
@@ -44,7 +44,7 @@ pub fn header(entry: &Entry, time: u64) -> Option<[u8; BLOCK]> {
     put(108, b"0000000\0");
     put(116, b"0000000\0");
     put(124, format!("{:011o}\0", entry.size).as_bytes());
-    put(136, format!("{:011o}\0", time.min(LARGEST)).as_bytes());
+    put(136, format!("{:011o}\0", time.min(MAX_FILE_BYTES)).as_bytes());
     put(148, b"        ");
     put(156, b"0");
     put(257, MAGIC);
@@ -111,7 +111,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_header_reads_back(name in "[a-z]{1,90}(/[a-z]{1,70}){0,2}", size in 0..=LARGEST, time: u64) {
+        fn a_header_reads_back(name in "[a-z]{1,90}(/[a-z]{1,70}){0,2}", size in 0..=MAX_FILE_BYTES, time: u64) {
             let entry = Entry { name, size };
             if let Some(block) = header(&entry, time) {
                 prop_assert_eq!(parse(&block), Ok(Some(entry)));

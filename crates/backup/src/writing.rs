@@ -14,12 +14,12 @@ use std::{
 };
 
 /// Bytes copied at once.
-const PIECE: usize = 256 * 1024;
+const COPY_CHUNK_BYTES: usize = 256 * 1024;
 
 /// Errors of writing a backup.
 #[derive(Debug, thiserror::Error)]
 pub enum WriteError {
-    /// Of the backup or of a file in it.
+    /// I/O error of the backup, or of a file in it.
     #[error(transparent)]
     Io(#[from] io::Error),
     /// A name of a file.
@@ -93,7 +93,7 @@ impl<W: Write> BackupWriter<W> {
         let header = tar::header(&entry, self.time).ok_or_else(|| WriteError::TooLarge(name.to_owned()))?;
         self.out.write_all(&header)?;
         let mut from = from.take(size).chain(io::repeat(0).take(size)).take(size);
-        let (mut hash, mut piece) = (Sha256::new(), vec![0; PIECE]);
+        let (mut hash, mut piece) = (Sha256::new(), vec![0; COPY_CHUNK_BYTES]);
         loop {
             let read = match from.read(&mut piece) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,

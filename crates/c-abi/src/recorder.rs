@@ -11,9 +11,9 @@ use std::{ffi::c_char, time::Duration};
 /// The time that a flight recorder sends around a trigger, and the limits that trigger it besides the command.
 #[repr(C)]
 pub struct RecorderOptions {
-    /// How much time before a trigger is sent, in nanoseconds.
+    /// Time before a trigger that is sent, in nanoseconds.
     before_ns: u64,
-    /// How much time after a trigger is sent, in nanoseconds.
+    /// Time after a trigger that is sent, in nanoseconds.
     after_ns: u64,
     /// Memory for the time before in bytes, at most 1 GiB: a sample needs its row and 32 bytes.
     bytes: usize,

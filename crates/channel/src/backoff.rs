@@ -1,13 +1,13 @@
-//! How long a node waits before it connects again.
+//! Backoff of a node before it connects again.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// The first pause between attempts to connect.
-const FIRST: Duration = Duration::from_millis(50);
-/// The pause doubles up to this: a DAC that is back has its nodes again within 3 s.
-const LONGEST: Duration = Duration::from_secs(1);
+/// Pause after the first failed attempt.
+const INITIAL_BACKOFF: Duration = Duration::from_millis(50);
+/// Upper bound of the pause, which doubles: a DAC that is back has its nodes again within 3 s.
+const MAX_BACKOFF: Duration = Duration::from_secs(1);
 /// A connection that lasted longer has worked: the next attempt begins with the first pause.
-const LASTED: Duration = Duration::from_millis(200);
+const MIN_UPTIME: Duration = Duration::from_millis(200);
 
 /// Backoff between attempts to reach a DAC: 50 ms, then doubling up to 1 s.
 #[derive(Debug, Clone)]
@@ -17,27 +17,27 @@ pub struct Backoff {
 
 impl Default for Backoff {
     fn default() -> Self {
-        Self { pause: FIRST }
+        Self { pause: INITIAL_BACKOFF }
     }
 }
 
 impl Backoff {
     /// Returns the pause after an attempt whose connection lasted `connected`; zero if it failed or was refused.
     pub fn after(&mut self, connected: Duration) -> Duration {
-        if connected > LASTED {
-            self.pause = FIRST;
+        if connected > MIN_UPTIME {
+            self.pause = INITIAL_BACKOFF;
         }
         let pause = self.pause;
-        self.pause = (pause * 2).min(LONGEST);
+        self.pause = (pause * 2).min(MAX_BACKOFF);
         jittered(pause)
     }
 
     /// Returns the pause before an attempt to reach another DAC, after an attempt like that of [`Backoff::after`].
     pub fn before_another(&mut self, connected: Duration) -> Duration {
-        if connected > LASTED {
-            self.pause = FIRST;
+        if connected > MIN_UPTIME {
+            self.pause = INITIAL_BACKOFF;
         }
-        jittered(FIRST)
+        jittered(INITIAL_BACKOFF)
     }
 }
 

@@ -4,9 +4,9 @@ use crate::{Ended, Turn};
 use std::time::{Duration, Instant};
 
 /// Most DACs that a node knows.
-pub const MOST: usize = 64;
+pub const MAX_CANDIDATES: usize = 64;
 /// A DAC that has refused the node is not tried for this long, unless all have.
-const SKIPPED: Duration = Duration::from_secs(10);
+const SKIP_TIME: Duration = Duration::from_secs(10);
 
 /// The addresses of the DACs in the order in which they are tried. After the last comes the first.
 #[derive(Debug, Clone)]
@@ -30,16 +30,16 @@ impl Candidate {
     }
 
     fn is_skipped(&self, now: Instant) -> bool {
-        self.refused.is_some_and(|since| now.saturating_duration_since(since) < SKIPPED)
+        self.refused.is_some_and(|since| now.saturating_duration_since(since) < SKIP_TIME)
     }
 }
 
 impl Candidates {
-    /// The first address is the first choice. Addresses after the first [`MOST`] are ignored.
+    /// The first address is the first choice. Addresses after the first [`MAX_CANDIDATES`] are ignored.
     pub fn new(addresses: Vec<String>) -> Self {
         let mut known: Vec<Candidate> = Vec::new();
         for address in addresses {
-            if known.len() < MOST && known.iter().all(|candidate| candidate.address != address) {
+            if known.len() < MAX_CANDIDATES && known.iter().all(|candidate| candidate.address != address) {
                 known.push(Candidate::new(address));
             }
         }
@@ -162,9 +162,9 @@ mod tests {
         let (mut two, now) = (candidates(&["a", "b"]), Instant::now());
         assert_eq!(turned(&mut two, Refused, now), ("b".into(), Next));
         assert_eq!(turned(&mut two, Failed, now), ("b".into(), RoundOver));
-        assert_eq!(turned(&mut two, Failed, now + SKIPPED / 2), ("b".into(), RoundOver));
-        assert_eq!(turned(&mut two, Failed, now + SKIPPED), ("a".into(), Next));
-        let mut refused = || turned(&mut two, Refused, now + SKIPPED);
+        assert_eq!(turned(&mut two, Failed, now + SKIP_TIME / 2), ("b".into(), RoundOver));
+        assert_eq!(turned(&mut two, Failed, now + SKIP_TIME), ("a".into(), Next));
+        let mut refused = || turned(&mut two, Refused, now + SKIP_TIME);
         assert_eq!([refused(), refused()], [("b".into(), RoundOver), ("a".into(), RoundOver)]);
     }
 
@@ -186,6 +186,6 @@ mod tests {
         assert_eq!(turned(&mut two, Lost, now), ("c".into(), Next), "it was in an earlier list");
         assert_eq!(turned(&mut two, Failed, now), ("d".into(), Next));
         two.replace((0..200).map(|number| number.to_string()).collect());
-        assert_eq!((two.current(), two.known.len()), ("d", MOST));
+        assert_eq!((two.current(), two.known.len()), ("d", MAX_CANDIDATES));
     }
 }

@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Where new addresses come from, for example from a TEM. A node that knows a DAC does not wait for them.
+/// Source of new addresses, for example a TEM. A node that knows a DAC does not wait for them.
 #[derive(Debug)]
 pub struct DacUpdates {
     /// The newest list.

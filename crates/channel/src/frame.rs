@@ -10,7 +10,7 @@ pub const HEADER: usize = 5;
 pub const DEFAULT_MAX_BODY: usize = 4 * 1024 * 1024;
 
 /// Most memory that an empty reader keeps, in bytes.
-const KEPT: usize = 256 * 1024;
+const MAX_IDLE_BUFFER_BYTES: usize = 256 * 1024;
 
 /// RFC 9112 4: how the answer of an HTTP server begins.
 const HTTP: &[u8; HEADER] = b"HTTP/";
@@ -185,8 +185,8 @@ impl Reader {
             self.buffer.clear();
             self.start = 0;
             // One large message must not keep its memory for the rest of the connection.
-            if self.buffer.capacity() > KEPT {
-                self.buffer.shrink_to(KEPT);
+            if self.buffer.capacity() > MAX_IDLE_BUFFER_BYTES {
+                self.buffer.shrink_to(MAX_IDLE_BUFFER_BYTES);
             }
         } else if self.start > 64 * 1024 {
             self.buffer.drain(..self.start);

@@ -104,10 +104,10 @@ pub enum DacMessage {
         epoch: Epoch,
         /// Name and version.
         software: String,
-        /// Where this connection's batches may be sent as datagrams, if the DAC accepts them.
+        /// Address to which this connection's batches may be sent as datagrams, if the DAC accepts them.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         datagrams: Option<DatagramOffer>,
-        /// What makes samples safe here, if the DAC says when they are.
+        /// Condition under which samples are safe here, if the DAC reports that.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         safe: Option<SafeWhen>,
         /// Whether the DAC takes batches that are sent [ahead](crate::frame::Frame::Ahead).
@@ -147,7 +147,7 @@ pub enum DacMessage {
         uuid: Option<Uuid>,
         /// Instance name.
         instance: String,
-        /// What to do.
+        /// The command.
         #[serde(flatten)]
         command: Command,
     },
@@ -194,15 +194,15 @@ pub struct Release {
     pub dropped_before: u32,
 }
 
-/// What makes samples safe at a DAC.
+/// Condition under which samples are safe at a DAC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SafeWhen {
     /// Its archive stores them.
     Stored,
-    /// It has no archive, and NATS JetStream has a copy of them.
+    /// The DAC has no archive, and NATS JetStream has a copy of them.
     Copied,
-    /// It has neither: they are safe some seconds after they were received.
+    /// The DAC has neither: they are safe some seconds after they were received.
     Held,
 }
 
@@ -263,12 +263,12 @@ pub struct RegisteredInstance {
     /// UUID of its type.
     #[serde(rename = "type")]
     pub probe_type: Uuid,
-    /// How it is sampled.
+    /// Trigger of its samples.
     pub kind: ProbeKind,
     /// Range of rates if it follows the demand of its readers. Only for a periodic probe.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub demand: Option<DemandRange>,
-    /// What the program declared, however commands have changed it since; absent from nodes that do not say it.
+    /// Declaration of the program, however commands have changed it since; absent from nodes that do not send it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub declared: Option<Declared>,
     /// Rate, and whether it is enabled.
@@ -276,7 +276,7 @@ pub struct RegisteredInstance {
     pub state: InstanceState,
 }
 
-/// What a program declared of an instance: what it returns to when commands are taken back.
+/// A program's declaration of an instance, which applies again when commands are taken back.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Declared {
     /// Rate of a periodic probe; absent for a pushed one, and for one without a limit.
@@ -298,7 +298,7 @@ pub struct RecorderSpan {
     pub after_s: f64,
 }
 
-/// What triggers a sample.
+/// Trigger of a sample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ProbeKind {

@@ -25,7 +25,7 @@ pub trait Connector: Send {
     }
 }
 
-/// How long a node waits for a DAC before it gives up the connection.
+/// Timeouts of a node that waits for a DAC, before it gives up the connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Patience {
     /// For the connection to be established.
@@ -51,7 +51,7 @@ impl Patience {
     };
 }
 
-/// How an attempt or a connection has ended.
+/// Result of an attempt or a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ended {
     /// The node had registered: the connection was lost, or the DAC drains.

@@ -14,13 +14,13 @@ use uuid::Uuid;
 /// The label of the exporter. RFC 5705 4: unregistered ones begin with this word. Its context is the token.
 pub const LABEL: &[u8] = b"EXPERIMENTAL OASIS datagrams";
 /// Bytes of a key.
-pub const KEY: usize = 32;
+pub const KEY_BYTES: usize = 32;
 /// Bytes before the encrypted batch: magic number, token and number of the datagram.
-pub const HEAD: usize = 28;
+pub const HEADER_BYTES: usize = 28;
 /// Bytes after it: the authentication tag.
-pub const TAG: usize = 16;
+pub const TAG_BYTES: usize = 16;
 /// Magic number; the digit is the version.
-pub(crate) const MARK: [u8; 4] = *b"OSD2";
+pub(crate) const MAGIC: [u8; 4] = *b"OSD2";
 
 /// The sending end.
 pub struct Sealer {
@@ -41,7 +41,7 @@ impl Sealer {
     ///
     /// # Errors
     /// If the key cannot be one.
-    pub fn new(key: &[u8; KEY], token: Uuid) -> Result<Self, DatagramError> {
+    pub fn new(key: &[u8; KEY_BYTES], token: Uuid) -> Result<Self, DatagramError> {
         Ok(Self { key: bound(key)?, token, last: 0 })
     }
 
@@ -50,19 +50,19 @@ impl Sealer {
     /// # Errors
     /// If the batch is too long, or the connection has used up its numbers.
     pub fn seal(&mut self, batch: &[u8], out: &mut Vec<u8>) -> Result<(), DatagramError> {
-        if batch.len() > MAX_DATAGRAM - HEAD - TAG {
+        if batch.len() > MAX_DATAGRAM - HEADER_BYTES - TAG_BYTES {
             return Err(DatagramError::TooLong);
         }
         let number = self.last.checked_add(1).ok_or(DatagramError::Invalid)?;
         self.last = number;
         out.clear();
-        out.extend_from_slice(&MARK);
+        out.extend_from_slice(&MAGIC);
         out.extend_from_slice(self.token.as_bytes());
         out.extend_from_slice(&number.to_le_bytes());
-        let mut head = [0; HEAD];
+        let mut head = [0; HEADER_BYTES];
         head.copy_from_slice(out);
         out.extend_from_slice(batch);
-        let encrypted = out.get_mut(HEAD..).unwrap_or_default();
+        let encrypted = out.get_mut(HEADER_BYTES..).unwrap_or_default();
         let tag = self.key.seal_in_place_separate_tag(nonce(number), Aad::from(head), encrypted);
         out.extend_from_slice(tag.map_err(|_| DatagramError::Invalid)?.as_ref());
         Ok(())
@@ -74,7 +74,7 @@ impl Opener {
     ///
     /// # Errors
     /// If the key cannot be one.
-    pub fn new(key: &[u8; KEY]) -> Result<Self, DatagramError> {
+    pub fn new(key: &[u8; KEY_BYTES]) -> Result<Self, DatagramError> {
         Ok(Self { key: bound(key)?, window: ReplayWindow::default() })
     }
 
@@ -86,12 +86,13 @@ impl Opener {
         if datagram.len() > MAX_DATAGRAM {
             return Err(DatagramError::TooLong);
         }
-        let (head, encrypted) = datagram.split_first_chunk_mut::<HEAD>().ok_or(DatagramError::Invalid)?;
-        if head.first_chunk() != Some(&MARK) {
+        let (head, encrypted) =
+            datagram.split_first_chunk_mut::<HEADER_BYTES>().ok_or(DatagramError::Invalid)?;
+        if head.first_chunk() != Some(&MAGIC) {
             return Err(DatagramError::Unprotected);
         }
         let number = head.last_chunk().map_or(0, |number| u64::from_le_bytes(*number));
-        if encrypted.len() <= TAG {
+        if encrypted.len() <= TAG_BYTES {
             return Err(DatagramError::Invalid);
         }
         // Before the work of decryption.
@@ -106,7 +107,7 @@ impl Opener {
     }
 }
 
-fn bound(key: &[u8; KEY]) -> Result<LessSafeKey, DatagramError> {
+fn bound(key: &[u8; KEY_BYTES]) -> Result<LessSafeKey, DatagramError> {
     UnboundKey::new(&CHACHA20_POLY1305, key).map(LessSafeKey::new).map_err(|_| DatagramError::Invalid)
 }
 
@@ -137,7 +138,7 @@ mod tests {
     const TOKEN: Uuid = Uuid::from_u128(7);
 
     fn ends() -> (Sealer, Opener) {
-        (Sealer::new(&[9; KEY], TOKEN).unwrap(), Opener::new(&[9; KEY]).unwrap())
+        (Sealer::new(&[9; KEY_BYTES], TOKEN).unwrap(), Opener::new(&[9; KEY_BYTES]).unwrap())
     }
 
     proptest! {
@@ -146,7 +147,7 @@ mod tests {
             let (mut sealer, mut opener) = ends();
             let mut datagram = Vec::new();
             sealer.seal(&batch, &mut datagram).unwrap();
-            prop_assert_eq!(datagram.len(), HEAD + batch.len() + TAG);
+            prop_assert_eq!(datagram.len(), HEADER_BYTES + batch.len() + TAG_BYTES);
             prop_assert!(!datagram.windows(16).any(|window| window == &batch[..16]));
             prop_assert_eq!(opener.open(&mut datagram), Ok(&batch[..]));
         }
@@ -175,7 +176,7 @@ mod tests {
     #[test]
     fn another_key_and_no_protection_are_refused() {
         let (mut sealer, mut opener) = ends();
-        let mut other = Sealer::new(&[8; KEY], TOKEN).unwrap();
+        let mut other = Sealer::new(&[8; KEY_BYTES], TOKEN).unwrap();
         let mut datagram = Vec::new();
         other.seal(b"batch", &mut datagram).unwrap();
         assert_eq!(opener.open(&mut datagram), Err(DatagramError::Forged));

@@ -3,15 +3,15 @@
 /// Numbers before the newest one that can still be accepted.
 pub const WINDOW: u64 = 1_024;
 /// Bits of a word.
-const BITS: u64 = u64::BITS as u64;
+const WORD_BITS: u64 = u64::BITS as u64;
 /// Words: those of the window, and the one that is being begun.
-const WORDS: usize = (WINDOW / BITS) as usize + 1;
+const WORD_COUNT: usize = (WINDOW / WORD_BITS) as usize + 1;
 
 /// The newest number, and which of those before it have arrived.
 #[derive(Debug, Clone, Default)]
 pub struct ReplayWindow {
     newest: u64,
-    seen: [u64; WORDS],
+    seen: [u64; WORD_COUNT],
 }
 
 impl ReplayWindow {
@@ -30,13 +30,13 @@ impl ReplayWindow {
             return false;
         }
         if number > self.newest {
-            let (old, new) = (self.newest / BITS, number / BITS);
+            let (old, new) = (self.newest / WORD_BITS, number / WORD_BITS);
             // No more than all words: a sender may skip any number of numbers.
-            for block in (old + 1..=new).take(WORDS) {
-                self.seen[(block % WORDS as u64) as usize] = 0;
+            for block in (old + 1..=new).take(WORD_COUNT) {
+                self.seen[(block % WORD_COUNT as u64) as usize] = 0;
             }
-            if new - old > WORDS as u64 {
-                self.seen = [0; WORDS];
+            if new - old > WORD_COUNT as u64 {
+                self.seen = [0; WORD_COUNT];
             }
             self.newest = number;
         }
@@ -46,11 +46,11 @@ impl ReplayWindow {
 }
 
 fn word(number: u64) -> usize {
-    (number / BITS % WORDS as u64) as usize
+    (number / WORD_BITS % WORD_COUNT as u64) as usize
 }
 
 fn bit(number: u64) -> u64 {
-    1 << (number % BITS)
+    1 << (number % WORD_BITS)
 }
 
 #[cfg(test)]

@@ -5,10 +5,10 @@ use sha2::{Digest, Sha256};
 use std::fmt;
 use uuid::{Builder, Uuid};
 
-/// What runs are derived from, besides the secret.
+/// Purpose that runs are derived from, besides the secret.
 const PURPOSE: &[u8] = b"OASIS run of a node";
 
-/// What secrets are derived from, besides another secret.
+/// Purpose that secrets are derived from, besides another secret.
 const DERIVED: &[u8] = b"OASIS secret of a run behind a gateway";
 
 /// A random value that a node sends with each `hello` of a run. The run itself is public (pages show it); only the
@@ -23,7 +23,7 @@ impl ResumeSecret {
         Self(Uuid::new_v4())
     }
 
-    /// Returns the secret of one of several runs that this one stands for: the same for the same parts. Nobody can derive it without this one.
+    /// Returns the secret of one of several runs that this one stands for: the same for the same parts. It cannot be derived without this one.
     pub fn derive(&self, parts: &[&[u8]]) -> Self {
         let mut digest = Sha256::new().chain_update(DERIVED).chain_update(self.as_bytes());
         for part in parts {
@@ -36,7 +36,7 @@ impl ResumeSecret {
     }
 
     /// Returns the run that only the owner of this secret can begin and resume: a UUID of version 8 (RFC 9562, section 5.8) with 122 bits of a
-    /// SHA-256. Nobody can derive the secret from it.
+    /// SHA-256. The secret cannot be derived from it.
     pub fn run(&self) -> Uuid {
         let digest = Sha256::new().chain_update(PURPOSE).chain_update(self.as_bytes()).finalize();
         let mut bytes = [0; 16];

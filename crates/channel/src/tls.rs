@@ -5,7 +5,7 @@
 
 use crate::{
     Connector, Patience, Receiver, Sender,
-    protection::{KEY, LABEL},
+    protection::{KEY_BYTES, LABEL},
     tcp::{self, Closing, TcpConnector},
 };
 use oasis_tls::{ClientFiles, TlsError, explain, tls_error};
@@ -21,12 +21,12 @@ use uuid::Uuid;
 
 /// Timeout of a handshake.
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
-/// How long the last record may wait for room in the socket.
-const GOODBYE: Duration = Duration::from_millis(100);
+/// Timeout of the last record, if the socket is full.
+const GOODBYE_TIMEOUT: Duration = Duration::from_millis(100);
 /// Most bytes of one read.
 const READ_SIZE: usize = 16 * 1024;
 
-/// Where settings come from: files are read for each attempt, so that a new certificate needs no restart.
+/// Source of the settings: files are read for each attempt, so that a new certificate needs no restart.
 type Settings = Arc<dyn Fn() -> Result<Arc<ClientConfig>, TlsError> + Send + Sync>;
 
 /// Connects to a DAC's channel address by TLS.
@@ -150,8 +150,8 @@ fn explained(error: io::Error) -> io::Error {
 }
 
 /// The key of a connection's datagrams.
-pub(crate) fn datagram_key(session: &Mutex<ClientConnection>, token: Uuid) -> io::Result<[u8; KEY]> {
-    let exported = lock(session).export_keying_material([0; KEY], LABEL, Some(token.as_bytes()));
+pub(crate) fn datagram_key(session: &Mutex<ClientConnection>, token: Uuid) -> io::Result<[u8; KEY_BYTES]> {
+    let exported = lock(session).export_keying_material([0; KEY_BYTES], LABEL, Some(token.as_bytes()));
     exported.map_err(io::Error::other)
 }
 
@@ -202,7 +202,7 @@ impl Write for TlsWriter {
 impl Closing for TlsWriter {
     fn close(&mut self) {
         // RFC 8446 6.1: the DAC learns that the end is meant. One that reads nothing more does not matter.
-        let _ = self.socket.set_write_timeout(Some(GOODBYE));
+        let _ = self.socket.set_write_timeout(Some(GOODBYE_TIMEOUT));
         let _ = self.pass(|session| {
             session.send_close_notify();
             Ok(0)
@@ -217,7 +217,7 @@ struct TlsReader {
     session: Arc<Mutex<ClientConnection>>,
     /// Bytes of the socket, at most [`READ_SIZE`].
     waiting: Vec<u8>,
-    /// How many of them are decrypted.
+    /// Number of them that are decrypted.
     read: usize,
 }
 

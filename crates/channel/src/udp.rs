@@ -30,9 +30,9 @@ pub const DEFAULT_DATAGRAM: usize = 1_400;
 /// Largest datagram in bytes: a jumbo frame.
 pub const MAX_DATAGRAM: usize = 8_900;
 /// Bytes before the batch: magic number and token.
-pub const HEAD: usize = 20;
+pub const HEADER_BYTES: usize = 20;
 /// Magic number of a datagram; the digit is the version.
-const MARK: [u8; 4] = *b"OSD1";
+const MAGIC: [u8; 4] = *b"OSD1";
 
 /// Why a datagram is invalid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -75,9 +75,9 @@ pub fn token(datagram: &[u8]) -> Result<Uuid, DatagramError> {
     if datagram.len() > MAX_DATAGRAM {
         return Err(DatagramError::TooLong);
     }
-    let (head, _) = datagram.split_first_chunk::<HEAD>().ok_or(DatagramError::Invalid)?;
-    let (mark, token) = head.split_at(MARK.len());
-    let is_known = mark == MARK || mark == protection::MARK;
+    let (head, _) = datagram.split_first_chunk::<HEADER_BYTES>().ok_or(DatagramError::Invalid)?;
+    let (mark, token) = head.split_at(MAGIC.len());
+    let is_known = mark == MAGIC || mark == protection::MAGIC;
     let token = Uuid::from_slice(token).ok().filter(|_| is_known);
     token.ok_or(DatagramError::Invalid)
 }
@@ -87,15 +87,15 @@ pub fn parse(datagram: &[u8]) -> Result<(Uuid, &[u8]), DatagramError> {
     if datagram.len() > MAX_DATAGRAM {
         return Err(DatagramError::TooLong);
     }
-    let (head, batch) = datagram.split_first_chunk::<HEAD>().ok_or(DatagramError::Invalid)?;
-    let (mark, token) = head.split_at(MARK.len());
+    let (head, batch) = datagram.split_first_chunk::<HEADER_BYTES>().ok_or(DatagramError::Invalid)?;
+    let (mark, token) = head.split_at(MAGIC.len());
     let token = Uuid::from_slice(token).map_err(|_| DatagramError::Invalid)?;
-    if mark != MARK || batch.is_empty() { Err(DatagramError::Invalid) } else { Ok((token, batch)) }
+    if mark != MAGIC || batch.is_empty() { Err(DatagramError::Invalid) } else { Ok((token, batch)) }
 }
 
 fn write(token: Uuid, batch: &[u8], out: &mut Vec<u8>) {
     out.clear();
-    out.extend_from_slice(&MARK);
+    out.extend_from_slice(&MAGIC);
     out.extend_from_slice(token.as_bytes());
     out.extend_from_slice(batch);
 }
@@ -134,7 +134,8 @@ impl UdpConnector {
     fn over(stream: Stream, datagram_bytes: usize) -> Self {
         Self {
             stream,
-            datagram_bytes: datagram_bytes.clamp(protection::HEAD + protection::TAG, MAX_DATAGRAM),
+            datagram_bytes: datagram_bytes
+                .clamp(protection::HEADER_BYTES + protection::TAG_BYTES, MAX_DATAGRAM),
         }
     }
 }
@@ -186,7 +187,7 @@ impl Connector for UdpConnector {
     }
 }
 
-/// What the receiver passes to the sender.
+/// State that the receiver passes to the sender.
 #[derive(Debug, Default)]
 struct DatagramState {
     /// The offer from `welcome`.
@@ -195,7 +196,7 @@ struct DatagramState {
     is_answered: AtomicBool,
 }
 
-/// How datagrams of an encrypted connection are made.
+/// Format of the datagrams of an encrypted connection.
 enum Protection {
     /// The key follows from this session and the token.
     Agreed(Arc<Mutex<ClientConnection>>),
@@ -232,7 +233,11 @@ impl Sender for UdpSender {
     fn send(&mut self, control: &[NodeMessage], batches: &[&[u8]]) -> io::Result<()> {
         let Some(&offer) = self.opened.offer.get() else { return self.tcp.send(control, batches) };
         let is_answered = self.opened.is_answered.load(Ordering::Relaxed);
-        let head = if self.protection.is_some() { protection::HEAD + protection::TAG } else { HEAD };
+        let head = if self.protection.is_some() {
+            protection::HEADER_BYTES + protection::TAG_BYTES
+        } else {
+            HEADER_BYTES
+        };
         let largest = self.datagram_bytes - head;
         let fits = |batch: &&&[u8]| {
             is_answered

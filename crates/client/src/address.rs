@@ -18,11 +18,11 @@ pub struct Server {
     pub ca: Option<PathBuf>,
 }
 
-/// The address of a DAC that nobody names.
+/// Default address of a DAC.
 pub const DEFAULT_URL: &str = "http://127.0.0.1:7070";
 
 impl Server {
-    /// Whom the command trusts.
+    /// Certificates that the command trusts.
     pub fn trusted(&self) -> ClientFiles {
         ClientFiles { ca: self.ca.clone(), ..ClientFiles::default() }
     }
@@ -51,7 +51,7 @@ impl DacAddress {
         format!("http{}://{}", self.letter(), self.authority)
     }
 
-    /// What distinguishes the schemes with encryption.
+    /// Returns the letter that distinguishes schemes with encryption.
     fn letter(&self) -> &'static str {
         if self.is_encrypted { "s" } else { "" }
     }

@@ -14,7 +14,7 @@ use ureq::{
 };
 
 /// Most bytes of an answer.
-const LONGEST: u64 = 64 << 20;
+const MAX_RESPONSE_BYTES: u64 = 64 << 20;
 
 /// Returns the value of `Authorization` for a DAC on this host that is closed to strangers, if the user may read its token.
 pub type HostToken = fn(&DacAddress) -> Result<Option<String>, ClientError>;
@@ -25,7 +25,7 @@ pub struct Api {
     base: String,
     address: DacAddress,
     host_token: Option<HostToken>,
-    /// How long it waits for the DAC; none without a limit.
+    /// Timeout of the connection to the DAC; none without a limit.
     patience: Option<Duration>,
     /// Value of `Authorization`, once it is known; none if the DAC needs none.
     authorization: OnceCell<Option<String>>,
@@ -100,10 +100,10 @@ impl Api {
     /// # Errors
     /// If there is no connection, or the DAC refuses.
     pub fn get(&self, path: &str, query: &[(&str, &str)]) -> Result<Value, ClientError> {
-        self.parsed(&self.read(path, query, self.authorization()?, LONGEST)?)
+        self.parsed(&self.read(path, query, self.authorization()?, MAX_RESPONSE_BYTES)?)
     }
 
-    /// Returns a document of a known shape and of so many bytes at most: what it has besides takes no memory.
+    /// Returns a document of a known shape and of at most this many bytes. Its other fields take no memory.
     ///
     /// # Errors
     /// As [`Self::get`], and if it is longer or has another shape.
@@ -142,7 +142,7 @@ impl Api {
         }
         let answer = request.call().map_err(|error| self.failed(&error))?;
         if !answer.status().is_success() {
-            let text = self.understand(answer, LONGEST)?;
+            let text = self.understand(answer, MAX_RESPONSE_BYTES)?;
             return Err(self.unexpected(text));
         }
         Ok(BufReader::new(answer.into_body().into_reader()))
@@ -177,7 +177,7 @@ impl Api {
         let request = request.body(SendBody::from_owned_reader(Cursor::new(body)));
         let request = request.map_err(|error| self.failed(&error.into()))?;
         let answer = self.agent.run(request).map_err(|error| self.failed(&error))?;
-        match self.understand(answer, LONGEST)?.as_str() {
+        match self.understand(answer, MAX_RESPONSE_BYTES)?.as_str() {
             "" => Ok(Value::Null),
             text => self.parsed(text),
         }
@@ -197,7 +197,7 @@ impl Api {
     }
 
     fn is_stranger(&self) -> Result<bool, ClientError> {
-        let session: Value = self.parsed(&self.read("/session", &[], None, LONGEST)?)?;
+        let session: Value = self.parsed(&self.read("/session", &[], None, MAX_RESPONSE_BYTES)?)?;
         Ok(session["kind"] == "stranger")
     }
 

@@ -9,14 +9,14 @@ pub enum ClientError {
     /// The server has answered, and refuses the request.
     #[error(transparent)]
     Refused(#[from] Refused),
-    /// Nobody answers.
+    /// The server does not answer.
     #[error(
         "no DAC at {base}: is `oasis up` or `oasis dac` running, and is this the port of its page (7070 by default)?: {why}"
     )]
     Unreachable {
         /// The address that was asked.
         base: String,
-        /// What the connection says.
+        /// Error of the connection.
         why: String,
     },
     /// The server accepts connections, and says nothing; or the network loses what is sent.
@@ -24,7 +24,7 @@ pub enum ClientError {
     NoAnswer {
         /// The address that was asked.
         address: String,
-        /// How long the client has waited.
+        /// Time that the client has waited.
         patience: Duration,
     },
     /// The server speaks another protocol.
@@ -48,7 +48,7 @@ pub enum ClientError {
     Encryption {
         /// The address that was asked.
         base: String,
-        /// What is wrong, and what to do.
+        /// Problem, and what to do.
         why: String,
     },
     /// The answer is not one of a DAC.
@@ -58,7 +58,7 @@ pub enum ClientError {
     Answer {
         /// The address that was asked.
         base: String,
-        /// What is wrong with it.
+        /// Problem with it.
         why: String,
     },
     /// TEMs that do not answer.
@@ -121,7 +121,7 @@ impl ClientError {
         }
     }
 
-    /// Whether nobody answers: the server does not run, is stopped, or cannot be reached.
+    /// Whether the server does not answer: it does not run, is stopped, or cannot be reached.
     pub fn is_silence(&self) -> bool {
         matches!(self, Self::Unreachable { .. } | Self::NoAnswer { .. })
     }
@@ -135,7 +135,7 @@ impl ClientError {
         }
     }
 
-    /// Whether trying again later does not help: somebody must change something.
+    /// Whether trying again later does not help: the cause must be removed first.
     pub fn is_final(&self) -> bool {
         match self {
             Self::Refused(refused) => refused.is_final(),
@@ -156,7 +156,7 @@ pub struct Refused {
     pub status: u16,
     /// The code of the problem, such as `bad_token`.
     pub code: String,
-    /// What the server says.
+    /// Message of the server.
     pub detail: String,
 }
 

@@ -18,7 +18,7 @@ pub struct TemList {
 }
 
 impl TemList {
-    /// What this TEM has answered.
+    /// Answer of this TEM.
     pub(crate) fn new(tem: Server, view: TemView) -> Self {
         Self { tem, view }
     }
@@ -188,7 +188,7 @@ impl TemList {
         if dac.is_tem {
             return Ok(self.tem.clone());
         }
-        // It comes from the network, and goes to a terminal in messages.
+        // The text comes from the network, and goes to a terminal in messages.
         let plain = Some(&dac.doors).filter(|text| text.bytes().all(|byte| byte.is_ascii_graphic()));
         let url: DacAddress = plain.and_then(|text| text.parse().ok()).ok_or_else(|| {
             unusable(format!("the DAC {} has no usable address: {:?}", dac.name, dac.doors))
@@ -264,7 +264,7 @@ fn has(dac: &DacView, node: &str) -> Option<bool> {
     }
 }
 
-/// What to say after a name that is not known.
+/// Text that follows a name that is not known.
 fn meant<'a>(text: &str, names: impl Iterator<Item = &'a str>) -> String {
     match similar(text, names) {
         None => ": list them with `oasis list --dacs`".into(),

@@ -13,12 +13,12 @@ use std::{
 /// Name of the service.
 const SERVICE: &str = "_oasis-tem._tcp.local.";
 /// Time until the first answer.
-const PATIENCE: Duration = Duration::from_secs(3);
+const FIRST_ANSWER_TIMEOUT: Duration = Duration::from_secs(3);
 /// Time for more answers after the first one.
 const MORE: Duration = Duration::from_millis(500);
 /// Most addresses that are found.
-const MOST: usize = 16;
-/// Most announcements that are looked at.
+const MAX_ADDRESSES: usize = 16;
+/// Most announcements that are read.
 const MOST_EVENTS: usize = 1_000;
 /// Longest address, bytes.
 const LONGEST_URL: usize = 300;
@@ -48,7 +48,7 @@ fn discover_on(name: Option<&str>, interfaces: Option<IfKind>) -> Result<Vec<Dac
         return Err(ClientError::Discovery(format!(
             "no TEM{named} was found by mDNS within {} s: start one with `oasis tem --mdns` in the same network, or name it by its address \
              (--tem http://HOST:PORT)",
-            PATIENCE.as_secs()
+            FIRST_ANSWER_TIMEOUT.as_secs()
         )));
     }
     Ok(found)
@@ -68,7 +68,7 @@ fn browse(
         None => daemon.enable_interface(IfKind::LoopbackV4)?,
     }
     let events = daemon.browse(SERVICE)?;
-    let mut deadline = Instant::now() + PATIENCE;
+    let mut deadline = Instant::now() + FIRST_ANSWER_TIMEOUT;
     let mut found: Vec<DacAddress> = Vec::new();
     for _ in 0..MOST_EVENTS {
         let Ok(event) = events.recv_deadline(deadline) else { break };
@@ -80,7 +80,7 @@ fn browse(
         if !found.contains(&address) {
             found.push(address);
         }
-        if found.len() == MOST {
+        if found.len() == MAX_ADDRESSES {
             break;
         }
         deadline = deadline.min(Instant::now() + MORE);
@@ -88,7 +88,7 @@ fn browse(
     Ok(found)
 }
 
-/// What a service says of itself.
+/// Announcement of a service.
 #[derive(Debug, Clone, Default)]
 struct Announcement {
     /// The first label of its full name.

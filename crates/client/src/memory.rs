@@ -11,7 +11,7 @@ use std::{
 };
 
 /// Largest file that is read, bytes.
-const LARGEST: u64 = 8 << 20;
+const MAX_FILE_BYTES: u64 = 8 << 20;
 
 /// A file with the last answer of a TEM: `oasis/tem` in `$XDG_STATE_HOME` or `~/.local/state`.
 pub struct Memory {
@@ -47,7 +47,7 @@ impl Memory {
         let file = File::open(&self.file).ok()?;
         let written = file.metadata().and_then(|facts| facts.modified()).ok()?;
         let mut text = Vec::new();
-        file.take(LARGEST).read_to_end(&mut text).ok()?;
+        file.take(MAX_FILE_BYTES).read_to_end(&mut text).ok()?;
         let age = SystemTime::now().duration_since(written).unwrap_or_default();
         Some((serde_json::from_slice(&text).ok()?, age))
     }

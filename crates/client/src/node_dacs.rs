@@ -16,7 +16,7 @@ const ASK_AGAIN: Duration = Duration::from_secs(1);
 /// A DAC that has come is known to the node after this time: the TEM may have gone when the node needs it.
 const REFRESH: Duration = Duration::from_secs(60);
 
-/// Where a node looks for its DACs.
+/// Sources from which a node learns its DACs.
 #[derive(Debug, Clone)]
 pub struct NodeDacs {
     /// The TEMs that know them.

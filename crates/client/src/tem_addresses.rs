@@ -1,17 +1,17 @@
-//! The TEMs that somebody named: in TOML a text or a list, in an environment variable a text with commas.
+//! The TEMs that were configured: in TOML a text or a list, in an environment variable a text with commas.
 
 use crate::DacAddress;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 use std::{fmt, str::FromStr};
 
 /// Most TEMs that can be named.
-const MOST: usize = 16;
+const MAX_TEMS: usize = 16;
 /// Begins an address that is to be discovered.
 const MDNS: &str = "mdns:";
 /// RFC 1035 2.3.4: longest label of a name, bytes.
 const LONGEST_LABEL: usize = 63;
 
-/// Where a TEM is.
+/// Address of a TEM.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TemAddress {
     /// Address of its page.
@@ -23,7 +23,7 @@ pub enum TemAddress {
 /// A text that names no TEM.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TemAddressError {
-    /// It is none.
+    /// The text is not an address.
     #[error(
         "{0:?} is no address of a TEM: use http://HOST:PORT of its page, such as http://127.0.0.1:7000, with a certificate https://, \
          or mdns: to find TEMs in the local network (--tem, OASIS_TEM, node.tem)"
@@ -35,7 +35,7 @@ pub enum TemAddressError {
     )]
     NoMdns(String),
     /// There are too many.
-    #[error("{0} TEMs are named: use at most {MOST} (--tem, OASIS_TEM, node.tem)")]
+    #[error("{0} TEMs are named: use at most {MAX_TEMS} (--tem, OASIS_TEM, node.tem)")]
     TooMany(usize),
 }
 
@@ -83,7 +83,7 @@ impl TemAddresses {
     /// # Errors
     /// If there are too many.
     pub fn new(addresses: Vec<TemAddress>) -> Result<Self, TemAddressError> {
-        if addresses.len() > MOST {
+        if addresses.len() > MAX_TEMS {
             return Err(TemAddressError::TooMany(addresses.len()));
         }
         let mut different: Vec<TemAddress> = Vec::new();

@@ -12,14 +12,14 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Time for an answer.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// Timeout of a request.
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(5);
 /// Most bytes of a list: 1,000 DACs and 10,000 names of nodes are less.
-const LONGEST: u64 = 8 << 20;
+const MAX_LIST_BYTES: u64 = 8 << 20;
 /// The next TEM is asked if the one before has not answered within this time.
 const STAGGER: Duration = Duration::from_millis(250);
 
-/// The TEMs that somebody named.
+/// The TEMs that were configured.
 #[derive(Debug, Clone)]
 pub struct Tems {
     addresses: TemAddresses,
@@ -27,11 +27,11 @@ pub struct Tems {
     host_token: Option<HostToken>,
     /// The one that has answered last: it is asked first.
     last: Option<DacAddress>,
-    /// Those that mDNS has found.
+    /// TEMs that mDNS has found.
     discovered: Vec<DacAddress>,
 }
 
-/// What TEMs know, or knew.
+/// Current or last known answers of TEMs.
 #[derive(Debug, Clone)]
 pub struct Found {
     /// The DACs.
@@ -115,7 +115,7 @@ impl Tems {
         Ok(Found { list, remembered: Some(Remembered { why, age }) })
     }
 
-    /// The same, for a process that keeps what it was told last itself.
+    /// As above, for a process that keeps the last answer itself.
     ///
     /// # Errors
     /// If a TEM refuses, or none answers.
@@ -185,7 +185,7 @@ impl Tems {
         Ok(())
     }
 
-    /// Anybody can announce a TEM with a certificate of a public authority, or with none: a token is shown to those of a named CA alone.
+    /// Any host can announce a TEM with a certificate of a public authority, or with none: a token is shown to TEMs of a named CA alone.
     fn check_trust(&self) -> Result<(), ClientError> {
         if self.ca.is_none() && token::authorization()?.is_some() {
             let what = "a token is not shown to a TEM that was found by mDNS: name the CA of the TEM (--ca, OASIS_CA, node.ca), or its address \
@@ -212,7 +212,7 @@ impl From<Server> for Tems {
 }
 
 impl From<Vec<Server>> for Tems {
-    /// Of servers that have one CA.
+    /// Creates a client of servers that have one CA.
     fn from(servers: Vec<Server>) -> Self {
         let ca = servers.first().and_then(|server| server.ca.clone());
         Self::new(servers.into_iter().map(|server| server.url).collect(), ca)
@@ -226,7 +226,7 @@ impl Question {
             return self.ask(server).map_err(|error| silent(vec![(server.url.to_string(), error)]));
         }
         // Each of them ends by itself before that.
-        let deadline = Instant::now() + PATIENCE + STAGGER * servers.len() as u32;
+        let deadline = Instant::now() + REQUEST_TIMEOUT + STAGGER * servers.len() as u32;
         let (answers, inbox) = mpsc::channel();
         let (mut waiting, mut under_way) = (servers.into_iter(), 0);
         let (mut empty, mut failed) = (None, Vec::new());
@@ -257,23 +257,23 @@ impl Question {
         empty.ok_or_else(|| silent(failed))
     }
 
-    /// The thread ends after [`PATIENCE`].
+    /// The thread ends after [`REQUEST_TIMEOUT`].
     fn spawn(
         self,
         server: Server,
         answers: Sender<(String, Result<TemList, ClientError>)>,
     ) -> Result<(), ClientError> {
         thread::Builder::new().name("oasis-ask".into()).spawn(move || {
-            // Nobody waits any more if another TEM has answered.
+            // The receiver is closed if another TEM has answered.
             let _ = answers.send((server.url.to_string(), self.ask(&server)));
         })?;
         Ok(())
     }
 
     fn ask(&self, server: &Server) -> Result<TemList, ClientError> {
-        let api = Api::within(server, Some(PATIENCE))?.with_host_token(self.host_token);
+        let api = Api::within(server, Some(REQUEST_TIMEOUT))?.with_host_token(self.host_token);
         let query: Vec<_> = self.node.iter().map(|node| ("node", node.as_str())).collect();
-        Ok(TemList::new(server.clone(), api.get_bounded("/tem", &query, LONGEST)?))
+        Ok(TemList::new(server.clone(), api.get_bounded("/tem", &query, MAX_LIST_BYTES)?))
     }
 }
 
@@ -299,7 +299,7 @@ mod tests {
         "nodes": ["plant"], "offline_nodes": [], "left_out": 0}]}"#;
     const NO_DAC: &str = r#"{"position": "00000000000000aa:1", "complete": true, "dacs": []}"#;
 
-    /// What a server answers to each request.
+    /// Answers of a server to each request.
     #[derive(Debug, Clone, Copy)]
     enum Answer {
         Json(&'static str, &'static str),
@@ -360,7 +360,7 @@ mod tests {
         let _ = stream.write_all(&bytes);
     }
 
-    /// An address at which nobody listens.
+    /// Address without a listener.
     fn nobody() -> String {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         format!("http://{}", listener.local_addr().unwrap())

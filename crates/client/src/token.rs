@@ -4,7 +4,7 @@ use crate::ClientError;
 use std::{env, fs::File, io::Read, os::unix::fs::MetadataExt, path::Path};
 
 /// Longest token that is read, bytes.
-const LONGEST: u64 = 4_096;
+const MAX_TOKEN_BYTES: u64 = 4_096;
 
 /// Returns the value of `Authorization`, if there is a token in `OASIS_TOKEN`, or in the file that `OASIS_TOKEN_FILE` names.
 ///
@@ -36,7 +36,7 @@ pub fn from_file(path: &Path) -> Result<String, ClientError> {
             path.display()
         )));
     }
-    file.take(LONGEST).read_to_string(&mut text).map_err(|error| failed(error.to_string()))?;
+    file.take(MAX_TOKEN_BYTES).read_to_string(&mut text).map_err(|error| failed(error.to_string()))?;
     bearer(&text)
 }
 

@@ -1,4 +1,4 @@
-//! Whom clients of a DAC trust, and what went wrong between them.
+//! Trust of clients of a DAC, and errors of TLS between them.
 
 use crate::ClientError;
 use oasis_tls::{ClientFiles, explain};
@@ -18,7 +18,7 @@ pub fn for_http(files: &ClientFiles) -> Result<TlsConfig, ClientError> {
     Ok(TlsConfig::builder().root_certs(roots).unversioned_rustls_crypto_provider(provider).build())
 }
 
-/// What an error of TLS means, if that is the cause of another one.
+/// Meaning of an error of TLS, if that is the cause of another one.
 pub fn explained(error: &(dyn Error + 'static)) -> Option<String> {
     tls_error(error).map(explain)
 }

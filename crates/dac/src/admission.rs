@@ -16,7 +16,7 @@ use std::{
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// Log lines of each kind in one [`LOG_PERIOD`]: enough for the nodes of a plant that start at the same time.
-const LINES: u32 = 100;
+const MAX_LINES: u32 = 100;
 const LOG_PERIOD: Duration = Duration::from_secs(10);
 
 /// Time between two log lines about HTTP clients of the data channel.
@@ -25,13 +25,13 @@ const HTTP_PERIOD: Duration = Duration::from_secs(60);
 /// Kinds of log lines about a peer; each has a limit of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PeerLine {
-    /// It has connected.
+    /// The peer has connected.
     Came,
-    /// It has left, or was lost.
+    /// The peer has left, or was lost.
     Left,
-    /// It was refused, or closed by the DAC.
+    /// The peer was refused, or closed by the DAC.
     Refused,
-    /// It speaks HTTP on the data channel, and will perhaps try again each second without end.
+    /// The peer speaks HTTP on the data channel, and may retry each second without end.
     Http,
 }
 
@@ -43,7 +43,7 @@ pub struct Admission {
     bytes: AtomicU64,
     /// Keyed by the codes of the reference pages, whose number bounds the map.
     refused: Mutex<BTreeMap<String, u64>>,
-    /// Of each [`PeerLine`].
+    /// Limit of each [`PeerLine`].
     log: [LogLimit; 4],
     /// Refusals of nodes, by name and code: a node tries again each second.
     refusals: Repeats,
@@ -65,7 +65,7 @@ impl Admission {
     pub fn new(capacity: usize) -> Self {
         let capacity = capacity.min(Semaphore::MAX_PERMITS);
         let permits = Arc::new(Semaphore::new(capacity));
-        let peers = || LogLimit::new(LINES, LOG_PERIOD);
+        let peers = || LogLimit::new(MAX_LINES, LOG_PERIOD);
         let log = [peers(), peers(), peers(), LogLimit::new(1, HTTP_PERIOD)];
         Self {
             permits,

@@ -1,6 +1,6 @@
 //! The newest batch of an instance that its node sent ahead of a backlog, for readers that ask for it.
 //!
-//! It is in no topic log yet, so it has no offset. A reader receives the same samples once more in their turn.
+//! The batch is in no topic log yet, so it has no offset. A reader receives the same samples once more in their turn.
 
 use crate::memory::HeldMemory;
 use bytes::Bytes;

@@ -1,4 +1,4 @@
-//! What connected nodes have taken and a DAC has not received.
+//! Backlog: samples that connected nodes have taken and a DAC has not received.
 
 use crate::{Instance, Node};
 use oasis_wire::{batch, quantity::Nanos};
@@ -6,9 +6,9 @@ use oasis_wire::{batch, quantity::Nanos};
 /// The samples of a node that are not received yet, and not declared lost.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Backlog {
-    /// How many, by the node's last reports: in its rings, its spool, or on the way.
+    /// Number of samples, by the node's last reports: in its rings, its spool, or on the way.
     pub samples: u64,
-    /// All of them were taken within so many nanoseconds before now; none if nothing of them or no clock is known.
+    /// Age of the oldest of them, at most, in nanoseconds; none if there are none or no clock is known.
     pub within_ns: Option<u64>,
 }
 

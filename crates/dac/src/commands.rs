@@ -22,7 +22,7 @@ const FORWARD_TIMEOUT: Duration = Duration::from_secs(6);
 /// Time in which a relay learns where a node has moved to.
 const MOVE_TIMEOUT: Duration = Duration::from_secs(2);
 /// Entries kept in the journal.
-const JOURNAL: usize = 1_000;
+const MAX_JOURNAL_ENTRIES: usize = 1_000;
 
 /// Journal entry of a command.
 #[derive(Debug, Clone, Serialize)]
@@ -33,7 +33,7 @@ pub struct JournalEntry {
     pub uuid: Uuid,
     /// When it was sent.
     pub time: Nanos,
-    /// Who sent it: the door and the peer's address.
+    /// Sender of the command: the door and the peer's address.
     pub who: String,
     /// Node name.
     pub node: String,
@@ -46,7 +46,7 @@ pub struct JournalEntry {
     pub outcome: String,
 }
 
-/// Who gives a command.
+/// Author of a command.
 #[derive(Debug, Clone, Copy)]
 pub struct Author<'a> {
     /// For the journal: with the door and the peer's address.
@@ -368,7 +368,7 @@ impl CommandBus {
     /// Puts commands of an earlier run of the DAC before those of this one, as far as there is room. They are oldest first, and have the number 0.
     pub fn restore(&self, earlier: Vec<JournalEntry>) {
         let mut inner = self.lock();
-        let room = JOURNAL.saturating_sub(inner.journal.len());
+        let room = MAX_JOURNAL_ENTRIES.saturating_sub(inner.journal.len());
         let known: HashSet<Uuid> = inner.journal.iter().map(|entry| entry.uuid).collect();
         // The audit log may already have the first commands of this run.
         for entry in earlier.into_iter().rev().filter(|entry| !known.contains(&entry.uuid)).take(room) {
@@ -412,7 +412,7 @@ impl CommandBus {
         let mut inner = self.lock();
         inner.last_id += 1;
         let id = inner.last_id;
-        if inner.journal.len() == JOURNAL {
+        if inner.journal.len() == MAX_JOURNAL_ENTRIES {
             inner.journal.pop_front();
         }
         inner.journal.push_back(JournalEntry {

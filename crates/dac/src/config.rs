@@ -16,7 +16,7 @@ pub struct LogConfig {
     pub topic_seconds: u64,
     /// Limit of derived streams (`max_hz` and `envelope`) over all topics; each has a log and a task that fills it.
     pub derived_streams: usize,
-    /// How long a derived stream stays after its last reader has left, in ms, so that a repeated poll finds it.
+    /// Time that a derived stream stays after its last reader has left, in ms, so that a repeated poll finds it.
     pub derived_linger_ms: u64,
 }
 
@@ -75,7 +75,7 @@ impl Default for ChannelConfig {
     }
 }
 
-/// How the DAC is listed in a TEM (`[tem]`).
+/// Entry of the DAC in a TEM (`[tem]`).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct TemConfig {

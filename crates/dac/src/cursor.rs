@@ -10,7 +10,7 @@ use crate::{
 use oasis_wire::quantity::{Offset, PortablePosition, Position};
 use std::sync::Arc;
 
-/// Where a new subscription starts.
+/// Position at which a new subscription starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum StartAt {
     /// At the newest segment, then live.
@@ -109,7 +109,7 @@ impl Cursor {
         self.next < self.instance.log.next()
     }
 
-    /// Returns whether more than so many segments are unread.
+    /// Returns whether more than `segments` segments are unread.
     pub fn has_more_than(&self, segments: usize) -> bool {
         self.has_unread() && self.instance.log.has_more_than(segments, self.next)
     }

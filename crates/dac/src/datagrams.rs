@@ -3,7 +3,7 @@
 use crate::Dac;
 use oasis_channel::{
     DatagramOffer,
-    protection::{KEY, Opener},
+    protection::{KEY_BYTES, Opener},
     udp,
 };
 use std::{
@@ -16,10 +16,10 @@ use tokio::{net::UdpSocket, sync::mpsc};
 use uuid::Uuid;
 
 /// Datagrams that one connection may queue; further ones are lost, as in a full socket buffer.
-pub const QUEUE: usize = 1_024;
+pub const QUEUE_CAPACITY: usize = 1_024;
 
 /// Pause after a socket error.
-const PAUSE: Duration = Duration::from_millis(50);
+const RETRY_DELAY: Duration = Duration::from_millis(50);
 
 /// The connections that accept datagrams, by token.
 #[derive(Debug, Default)]
@@ -30,11 +30,11 @@ pub struct Datagrams {
     routes: Mutex<HashMap<Uuid, Arc<Entry>>>,
 }
 
-/// What is known of a route's datagrams.
+/// State of a route's datagrams.
 #[derive(Debug)]
 struct Entry {
     queue: mpsc::Sender<Vec<u8>>,
-    /// Of an encrypted connection: no other datagrams are accepted. Locked only by the task that receives.
+    /// Opener of an encrypted connection: no other datagrams are accepted. Locked only by the task that receives.
     opener: Option<Mutex<Opener>>,
 }
 
@@ -50,10 +50,10 @@ pub struct Route {
 impl Route {
     /// Opens a route for a new connection, if this DAC accepts datagrams. `key` exports the key of an encrypted connection for a token; its datagrams
     /// must be made with that.
-    pub fn open(dac: &Arc<Dac>, key: impl FnOnce(Uuid) -> Option<Option<[u8; KEY]>>) -> Option<Self> {
+    pub fn open(dac: &Arc<Dac>, key: impl FnOnce(Uuid) -> Option<Option<[u8; KEY_BYTES]>>) -> Option<Self> {
         let offer = DatagramOffer { port: *dac.datagrams.port.get()?, token: Uuid::new_v4() };
         let opener = key(offer.token)?.map(|key| Opener::new(&key)).transpose().ok()?;
-        let (queue, batches) = mpsc::channel(QUEUE);
+        let (queue, batches) = mpsc::channel(QUEUE_CAPACITY);
         let entry = Arc::new(Entry { queue, opener: opener.map(Mutex::new) });
         dac.datagrams.routes.lock().unwrap_or_else(PoisonError::into_inner).insert(offer.token, entry);
         Some(Self { dac: dac.clone(), offer, batches })
@@ -104,7 +104,7 @@ pub async fn serve(dac: Arc<Dac>, socket: UdpSocket) -> io::Result<()> {
             // socket that always fails from using a whole core.
             Err(error) => {
                 tracing::debug!(%error, "failed to receive a datagram");
-                tokio::time::sleep(PAUSE).await;
+                tokio::time::sleep(RETRY_DELAY).await;
             }
         }
     }

@@ -68,14 +68,14 @@ impl<'de> Deserialize<'de> for Delivery {
     }
 }
 
-/// What happens to a subscriber whose next samples were evicted. The gap is reported to it in any case.
+/// Policy for a subscriber whose next samples were evicted. The gap is reported to it in any case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Overflow {
-    /// It continues at the oldest sample.
+    /// The subscriber continues at the oldest sample.
     #[default]
     Gap,
-    /// It continues at the newest sample.
+    /// The subscriber continues at the newest sample.
     Latest,
     /// Its subscription ends.
     Close,
@@ -103,11 +103,11 @@ impl FromStr for Overflow {
 pub struct Options {
     /// Which samples.
     pub delivery: Delivery,
-    /// What happens if it lags too far.
+    /// Policy for a reader that lags too far.
     pub overflow: Overflow,
     /// Samples of this run before this number are not wanted: the subscription before this one had them.
     pub after: Option<PortablePosition>,
-    /// Where the topic before this one ended, for a reader that continues after it.
+    /// End of the topic before this one, for a reader that continues after it.
     pub continues: Option<PortablePosition>,
 }
 

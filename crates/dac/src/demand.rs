@@ -2,7 +2,7 @@
 //!
 //! Only the arithmetic, without tasks and commands: the rates that readers ask for ([`DemandGuard`]), the resulting
 //! rate, and the next action ([`Step`]). `steering` executes it. Of a relayed instance the [upstream](crate::Upstream)
-//! learns what readers want, and nobody steers here.
+//! receives the demand of readers, and no rate is set here.
 
 use crate::Delivery;
 use oasis_wire::quantity::{DemandRange, Hertz, TopicId};
@@ -16,10 +16,10 @@ use tokio::{
     time::Instant,
 };
 
-/// How long a rate stays after its last reader has left: longer than a page takes to reload. A rate falls at most
+/// Time that a rate stays after its last reader has left: longer than a page takes to reload. A rate falls at most
 /// twice: to the highest rate requested during the pause, then to the current one. Both take less than the 2 s that
 /// docs/reference/data-channel.md promises.
-const PAUSE: Duration = Duration::from_millis(750);
+const HOLD_TIME: Duration = Duration::from_millis(750);
 
 /// The rates that the readers of one instance ask for.
 #[derive(Debug)]
@@ -69,9 +69,9 @@ impl From<Delivery> for RequestedRate {
     }
 }
 
-/// What the readers of a relayed instance want of its upstream.
+/// Demand of the readers of a relayed instance, for its upstream.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Wanted {
+pub enum UpstreamDemand {
     /// There are none.
     Nothing,
     /// Every sample, at this rate if the probe follows demand.
@@ -80,7 +80,7 @@ pub enum Wanted {
     Everything,
 }
 
-impl Wanted {
+impl UpstreamDemand {
     fn from_hertz(hertz: f64) -> Self {
         Hertz::new(hertz).map_or(Self::Everything, Self::Rate)
     }
@@ -155,18 +155,18 @@ impl Demand {
         self.lock().is_relayed
     }
 
-    /// Returns whether anybody reads.
+    /// Returns whether there are readers.
     pub fn has_readers(&self) -> bool {
         self.lock().highest().is_some()
     }
 
-    /// Returns what readers want of a relayed instance. Each later change is told once more.
-    pub(crate) fn take_wanted(&self) -> Wanted {
+    /// Returns the demand of the readers of a relayed instance. Each later change is notified once more.
+    pub(crate) fn take_wanted(&self) -> UpstreamDemand {
         let mut inner = self.lock();
         inner.is_steered = false;
         match inner.highest() {
-            None => Wanted::Nothing,
-            Some(RequestedRate(bits)) => Wanted::from_hertz(f64::from_bits(bits)),
+            None => UpstreamDemand::Nothing,
+            Some(RequestedRate(bits)) => UpstreamDemand::from_hertz(f64::from_bits(bits)),
         }
     }
 
@@ -269,7 +269,7 @@ impl Inner {
                 Step::Set(fall.to)
             }
             _ => {
-                let at = now + PAUSE;
+                let at = now + HOLD_TIME;
                 self.fall = Some(Fall { at, to: asked });
                 Step::Wait(at)
             }
@@ -333,23 +333,23 @@ mod tests {
         assert_eq!(demand.step(Some(hertz(1.0)), start), Step::Set(hertz(100.0)));
         assert_eq!(demand.step(Some(hertz(100.0)), start), Step::Rest);
         drop(every);
-        assert_eq!(demand.step(Some(hertz(100.0)), start), Step::Wait(start + PAUSE));
-        assert_eq!(demand.step(Some(hertz(100.0)), start + PAUSE), Step::Set(hertz(1.0)));
-        assert_eq!(demand.step(Some(hertz(1.0)), start + PAUSE), Step::Rest);
+        assert_eq!(demand.step(Some(hertz(100.0)), start), Step::Wait(start + HOLD_TIME));
+        assert_eq!(demand.step(Some(hertz(100.0)), start + HOLD_TIME), Step::Set(hertz(1.0)));
+        assert_eq!(demand.step(Some(hertz(1.0)), start + HOLD_TIME), Step::Rest);
     }
 
     #[test]
     fn a_reader_that_returns_within_the_pause_finds_the_rate_unchanged() {
         let (demand, _started) = demand();
         let start = Instant::now();
-        assert_eq!(demand.step(Some(hertz(100.0)), start), Step::Wait(start + PAUSE));
+        assert_eq!(demand.step(Some(hertz(100.0)), start), Step::Wait(start + HOLD_TIME));
         let back = demand.register(Delivery::Every);
-        assert_eq!(demand.step(Some(hertz(100.0)), start + PAUSE), Step::Rest);
+        assert_eq!(demand.step(Some(hertz(100.0)), start + HOLD_TIME), Step::Rest);
         drop(back);
-        assert_eq!(demand.step(Some(hertz(100.0)), start + PAUSE), Step::Wait(start + 2 * PAUSE));
+        assert_eq!(demand.step(Some(hertz(100.0)), start + HOLD_TIME), Step::Wait(start + 2 * HOLD_TIME));
         // Came and left before the next step.
         drop(demand.register(Delivery::Every));
-        assert_eq!(demand.step(Some(hertz(100.0)), start + 2 * PAUSE), Step::Wait(start + 3 * PAUSE));
+        assert_eq!(demand.step(Some(hertz(100.0)), start + 2 * HOLD_TIME), Step::Wait(start + 3 * HOLD_TIME));
     }
 
     #[test]
@@ -357,16 +357,16 @@ mod tests {
         let (demand, _started) = demand();
         let start = Instant::now();
         let step = |actual: f64, pauses: f64| {
-            let now = start + PAUSE.mul_f64(pauses);
+            let now = start + HOLD_TIME.mul_f64(pauses);
             demand.step(Some(hertz(actual)), now)
         };
         assert!(matches!(step(100.0, 0.0), Step::Wait(_)));
         drop(demand.register(Delivery::MaxHz(hertz(50.0))));
         assert_eq!(step(100.0, 1.0), Step::Set(hertz(50.0)));
-        assert_eq!(step(50.0, 1.0), Step::Wait(start + 2 * PAUSE));
+        assert_eq!(step(50.0, 1.0), Step::Wait(start + 2 * HOLD_TIME));
         drop(demand.register(Delivery::MaxHz(hertz(2.0))));
         assert_eq!(step(50.0, 2.0), Step::Set(hertz(2.0)));
-        assert!(2 * PAUSE < Duration::from_secs(2));
+        assert!(2 * HOLD_TIME < Duration::from_secs(2));
     }
 
     #[test]
@@ -385,17 +385,23 @@ mod tests {
         let (demand, _started) = demand();
         let (start, mut told) = mpsc::unbounded_channel();
         demand.relay_to(start);
-        assert_eq!((told.try_recv(), demand.take_wanted()), (Ok(TopicId(1)), Wanted::Nothing));
+        assert_eq!((told.try_recv(), demand.take_wanted()), (Ok(TopicId(1)), UpstreamDemand::Nothing));
         let slow = demand.register(Delivery::MaxHz(hertz(2.0)));
         let every = demand.register(Delivery::Every);
         assert_eq!((told.try_recv(), told.try_recv().is_err()), (Ok(TopicId(1)), true));
-        assert_eq!(demand.take_wanted(), Wanted::Everything);
+        assert_eq!(demand.take_wanted(), UpstreamDemand::Everything);
         drop(every);
-        assert_eq!((told.try_recv(), demand.take_wanted()), (Ok(TopicId(1)), Wanted::Rate(hertz(2.0))));
+        assert_eq!(
+            (told.try_recv(), demand.take_wanted()),
+            (Ok(TopicId(1)), UpstreamDemand::Rate(hertz(2.0)))
+        );
         let _another = demand.register(Delivery::MaxHz(hertz(1.0)));
         assert!(told.try_recv().is_err(), "the highest rate is the same");
         drop(slow);
-        assert_eq!((told.try_recv(), demand.take_wanted()), (Ok(TopicId(1)), Wanted::Rate(hertz(1.0))));
+        assert_eq!(
+            (told.try_recv(), demand.take_wanted()),
+            (Ok(TopicId(1)), UpstreamDemand::Rate(hertz(1.0)))
+        );
     }
 
     #[test]

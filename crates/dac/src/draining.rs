@@ -14,7 +14,7 @@ pub struct Draining {
 impl Draining {
     /// Counts a node that understands the request, until the guard is dropped. `None` if no node may come any more.
     pub(crate) fn enter(self: &Arc<Self>) -> Option<Presence> {
-        // Counted first: whoever requests the end looks at the count afterwards.
+        // Count first: a task that requests the end reads the count afterwards.
         self.present.send_modify(|present| *present += 1);
         let presence = Presence(self.clone());
         (!self.is_requested()).then_some(presence)

@@ -15,7 +15,7 @@ use std::{
 pub struct EncodingId(pub u8);
 
 /// Cost of an entry besides its bytes.
-const OVERHEAD: usize = 128;
+const ENTRY_OVERHEAD_BYTES: usize = 128;
 
 /// The encodings of one topic.
 #[derive(Debug)]
@@ -35,7 +35,7 @@ struct Slots {
 type Slot = Arc<OnceLock<Bytes>>;
 
 impl Encodings {
-    /// Bounds memory to so many bytes. An encoding that costs more by itself is not kept.
+    /// Bounds memory to `capacity` bytes. An encoding that costs more by itself is not kept.
     pub fn new(capacity: usize) -> Self {
         Self { capacity, held: Mutex::default() }
     }
@@ -49,7 +49,7 @@ impl Encodings {
             is_new = true;
             make()
         });
-        let grown = if is_new { self.account(key, &slot, encoded.len() + OVERHEAD) } else { 0 };
+        let grown = if is_new { self.account(key, &slot, encoded.len() + ENTRY_OVERHEAD_BYTES) } else { 0 };
         (encoded.clone(), grown)
     }
 
@@ -81,7 +81,7 @@ impl Encodings {
         held.bytes += cost;
         while held.bytes > self.capacity {
             let Some((_, oldest)) = held.made.pop_first() else { break };
-            held.bytes -= oldest.get().map_or(0, |encoded| encoded.len() + OVERHEAD);
+            held.bytes -= oldest.get().map_or(0, |encoded| encoded.len() + ENTRY_OVERHEAD_BYTES);
         }
         held.bytes as isize - before as isize
     }
@@ -95,7 +95,7 @@ impl Encodings {
 mod tests {
     use super::*;
 
-    const FIRST: EncodingId = EncodingId(0);
+    const FIRST_ENCODING: EncodingId = EncodingId(0);
 
     fn encoded(length: usize) -> Bytes {
         vec![7; length].into()
@@ -105,32 +105,33 @@ mod tests {
     fn an_encoding_is_made_once_for_each_id() {
         let encodings = Encodings::new(10_000);
         let made = std::cell::Cell::new(0);
-        for id in [FIRST, EncodingId(1), FIRST, EncodingId(1)] {
+        for id in [FIRST_ENCODING, EncodingId(1), FIRST_ENCODING, EncodingId(1)] {
             encodings.get(Offset(5), id, || {
                 made.set(made.get() + 1);
                 encoded(10)
             });
         }
-        assert_eq!((made.get(), encodings.bytes()), (2, 2 * (10 + OVERHEAD)));
+        assert_eq!((made.get(), encodings.bytes()), (2, 2 * (10 + ENTRY_OVERHEAD_BYTES)));
     }
 
     #[test]
     fn memory_stays_within_the_bound_and_the_newest_encoding_stays() {
         let encodings = Encodings::new(1_000);
-        let sum: isize = (0..50).map(|first| encodings.get(Offset(first), FIRST, || encoded(100)).1).sum();
+        let sum: isize =
+            (0..50).map(|first| encodings.get(Offset(first), FIRST_ENCODING, || encoded(100)).1).sum();
         assert_eq!(sum, encodings.bytes() as isize);
         assert!(encodings.bytes() <= 1_000);
         let before = encodings.bytes();
-        let (large, grown) = encodings.get(Offset(50), FIRST, || encoded(5_000));
+        let (large, grown) = encodings.get(Offset(50), FIRST_ENCODING, || encoded(5_000));
         assert_eq!((large.len(), grown, encodings.bytes()), (5_000, 0, before));
     }
 
     #[test]
     fn a_reader_that_lags_far_evicts_nothing() {
         let encodings = Encodings::new(1_000);
-        (100..110).for_each(|first| drop(encodings.get(Offset(first), FIRST, || encoded(100))));
+        (100..110).for_each(|first| drop(encodings.get(Offset(first), FIRST_ENCODING, || encoded(100))));
         let before = encodings.bytes();
-        let (own, grown) = encodings.get(Offset(0), FIRST, || encoded(100));
+        let (own, grown) = encodings.get(Offset(0), FIRST_ENCODING, || encoded(100));
         assert_eq!((own.len(), grown, encodings.bytes()), (100, 0, before));
     }
 }

@@ -1,4 +1,4 @@
-//! Who nodes are: their certificates, who decides about them, and whom the DAC has refused.
+//! Identity of nodes: their certificates, the guard that decides about them, and the nodes that the DAC has refused.
 
 use oasis_channel::Failure;
 use oasis_tls::{NodeCertificate, Peer};
@@ -11,9 +11,9 @@ use std::{
 };
 
 /// Refusals that are remembered, one for each name and code.
-const MOST: usize = 64;
-/// How long one is reported after it happened last.
-const REPORTED: Duration = Duration::from_secs(3_600);
+const MAX_REFUSALS: usize = 64;
+/// Time for which a refusal is reported after it happened last.
+const REPORT_TIME: Duration = Duration::from_secs(3_600);
 
 /// Decides about certificates of nodes while they are connected, and records refusals.
 pub trait NodeGuard: fmt::Debug + Send + Sync {
@@ -143,7 +143,7 @@ impl RefusedNodes {
         let is_same = |entry: &Recent| entry.name == refused.name && entry.code == refused.failure.code;
         let known = recent.iter().position(is_same).and_then(|at| recent.remove(at));
         let count = known.map_or(0, |entry| entry.count) + 1;
-        if recent.len() >= MOST {
+        if recent.len() >= MAX_REFUSALS {
             recent.pop_front();
         }
         recent.push_back(Recent {
@@ -159,7 +159,7 @@ impl RefusedNodes {
     /// Returns a sentence for each name and reason of the last hour: name, and what happened.
     pub fn report(&self, now: Instant) -> Vec<(String, String)> {
         let mut recent = self.recent.lock().unwrap_or_else(PoisonError::into_inner);
-        recent.retain(|entry| now.saturating_duration_since(entry.last) < REPORTED);
+        recent.retain(|entry| now.saturating_duration_since(entry.last) < REPORT_TIME);
         let sentence = |entry: &Recent| {
             let Recent { code, reason, address, count, .. } = entry;
             let minutes = now.saturating_duration_since(entry.last).as_secs() / 60;
@@ -224,8 +224,8 @@ mod tests {
         let report = refused.report(now);
         assert_eq!(report[0].0, "plant");
         assert!(report[0].1.contains("192.0.2.7, 2 times") && report[0].1.contains("key_in_use"));
-        (0..2 * MOST).for_each(|at| refused.note(&of(format!("n{at}")), now));
-        assert_eq!(refused.report(now).len(), MOST);
-        assert!(refused.report(now + REPORTED).is_empty());
+        (0..2 * MAX_REFUSALS).for_each(|at| refused.note(&of(format!("n{at}")), now));
+        assert_eq!(refused.report(now).len(), MAX_REFUSALS);
+        assert!(refused.report(now + REPORT_TIME).is_empty());
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::{
     Dac, LogLimit, NodeGuard, PeerLine, RefusedNode,
-    datagrams::{QUEUE, Route},
+    datagrams::{QUEUE_CAPACITY, Route},
     listener::{Acceptor, Farewell, Handshakes, NoHandshake, Stream},
     moment::{Moment, now, steady},
     session::NodeSession,
@@ -22,9 +22,9 @@ use tokio::{
 };
 
 /// A peer that is silent this long is dead; nodes ping each second. Also the timeout of the hello and of each write.
-const SILENCE: Duration = Duration::from_secs(5);
+const PEER_TIMEOUT: Duration = Duration::from_secs(5);
 /// Commands that may queue for one node.
-const OUTBOUND: usize = 64;
+const MAX_QUEUED_COMMANDS: usize = 64;
 /// Most bytes to read at once.
 const READ_SIZE: usize = 64 * 1024;
 
@@ -32,19 +32,19 @@ const READ_SIZE: usize = 64 * 1024;
 const HANDSHAKE_LINES: u32 = 5;
 const HANDSHAKE_PERIOD: Duration = Duration::from_secs(60);
 
-/// How often the certificate of a connected node is looked at: a revoked one is refused everywhere within 2 s.
-const LOOK: Duration = Duration::from_millis(500);
-/// How often old samples are evicted.
-const EXPIRY: Duration = Duration::from_secs(1);
-/// How often silent topics give memory back if the active ones need it.
-const SHRINKING: Duration = Duration::from_millis(100);
+/// Interval of checks of a connected node's certificate: a revoked one is refused everywhere within 2 s.
+const CERTIFICATE_CHECK_INTERVAL: Duration = Duration::from_millis(500);
+/// Interval at which old samples are evicted.
+const EVICTION_INTERVAL: Duration = Duration::from_secs(1);
+/// Interval at which silent topics give memory back if the active ones need it.
+const SHRINK_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Accepts nodes until they are [released](Dac::release_nodes).
 pub async fn serve(dac: Arc<Dac>, listener: TcpListener) -> io::Result<()> {
     serve_with(dac, listener, Security::default()).await
 }
 
-/// How nodes prove who they are.
+/// Authentication of nodes.
 #[derive(Debug, Clone, Default)]
 pub struct Security {
     /// Certificates of the DAC. With them only nodes that speak TLS are accepted.
@@ -58,8 +58,8 @@ pub async fn serve_with(dac: Arc<Dac>, listener: TcpListener, security: Security
     let Security { tls, guard } = security.clone();
     let handshakes = Arc::new(Handshakes::new(tls, ServerTls::channel));
     let failed_handshakes = Arc::new(LogLimit::new(HANDSHAKE_LINES, HANDSHAKE_PERIOD));
-    let mut expiry = tokio::time::interval(EXPIRY);
-    let mut shrinking = tokio::time::interval(SHRINKING);
+    let mut expiry = tokio::time::interval(EVICTION_INTERVAL);
+    let mut shrinking = tokio::time::interval(SHRINK_INTERVAL);
     let (mut acceptor, farewell) = (Acceptor::new(listener), Farewell::default());
     loop {
         let (stream, peer) = tokio::select! {
@@ -85,7 +85,7 @@ pub async fn serve_with(dac: Arc<Dac>, listener: TcpListener, security: Security
                         Ok(stream) => connection(dac, stream, peer, security).await,
                         Err(failed) => {
                             if let Some(refusal) = refusal(peer, &failed) {
-                                // Without TLS it is anybody who tries ports.
+                                // Without TLS it can be any client that scans ports.
                                 if refusal.failure.code != "tls_required" {
                                     dac.refused_nodes.note(&refusal, std::time::Instant::now());
                                 }
@@ -103,8 +103,10 @@ pub async fn serve_with(dac: Arc<Dac>, listener: TcpListener, security: Security
                 if handshakes.are_required() {
                     continue;
                 }
-                farewell
-                    .say(Stream::Plain(stream), refused(Failure::new(refusal.code(), refusal.to_string())));
+                farewell.send_and_close(
+                    Stream::Plain(stream),
+                    refused(Failure::new(refusal.code(), refusal.to_string())),
+                );
             }
         }
     }
@@ -170,7 +172,7 @@ async fn no_handshake(dac: &Dac, log: &LogLimit, peer: SocketAddr, failed: NoHan
 }
 
 async fn connection(dac: Arc<Dac>, mut stream: Stream, peer: SocketAddr, security: Security) {
-    let (outbound, commands) = mpsc::channel(OUTBOUND);
+    let (outbound, commands) = mpsc::channel(MAX_QUEUED_COMMANDS);
     let route = Route::open(&dac, |token| stream.datagram_key(token));
     let offer = route.as_ref().map(|route| route.offer);
     let known_as = security.tls.as_ref().map_or(Some(Peer::Anonymous), |tls| tls.peer(stream.certificates()));
@@ -262,12 +264,12 @@ async fn converse(
     let mut partial = dac.partial_messages.hold();
     let mut answers = Vec::new();
     let mut bytes = Vec::new();
-    let mut deadline = Instant::now() + SILENCE;
+    let mut deadline = Instant::now() + PEER_TIMEOUT;
     let mut buffer = vec![0; READ_SIZE];
     let mut ended = pin!(dac.nodes_released());
     let (mut draining, mut is_asked_to_leave) = (pin!(dac.draining.requested()), false);
     let mut commits = dac.keeping.commits();
-    let mut look = tokio::time::interval(LOOK);
+    let mut look = tokio::time::interval(CERTIFICATE_CHECK_INTERVAL);
     loop {
         tokio::select! {
             () = &mut ended => return Ok(()),
@@ -294,7 +296,7 @@ async fn converse(
                 // Only complete frames prove that the peer is alive: single bytes do not.
                 if heard {
                     session.acknowledge(Moment::now(), &mut answers);
-                    deadline = Instant::now() + SILENCE;
+                    deadline = Instant::now() + PEER_TIMEOUT;
                 }
             }
             batch = Route::receive(&mut route) => {
@@ -308,11 +310,11 @@ async fn converse(
             () = wait_until(session.due()) => {
                 session.overdue(Moment::now());
                 session.acknowledge(Moment::now(), &mut answers);
-                session.tell_safe(Moment::now(), &mut answers);
+                session.report_safe(Moment::now(), &mut answers);
             }
             // Fails only without a DAC, and there is one.
             _ = commits.changed(), if session.has_unsafe_samples() => {
-                session.tell_safe(Moment::now(), &mut answers);
+                session.report_safe(Moment::now(), &mut answers);
             }
             command = commands.recv() => match command {
                 Some(command) => answers.push(command),
@@ -321,12 +323,12 @@ async fn converse(
             },
             () = tokio::time::sleep_until(deadline) => {
                 let code = if session.node().is_some() { "idle_timeout" } else { "hello_timeout" };
-                return Err(refuse(code, &format!("no complete frame received for {} s", SILENCE.as_secs())));
+                return Err(refuse(code, &format!("no complete frame received for {} s", PEER_TIMEOUT.as_secs())));
             }
         }
         bytes.clear();
         answers.drain(..).for_each(|answer| write_control(&answer, &mut bytes));
-        timeout_at(Instant::now() + SILENCE, write(stream, &bytes)).await.map_err(io::Error::from)??;
+        timeout_at(Instant::now() + PEER_TIMEOUT, write(stream, &bytes)).await.map_err(io::Error::from)??;
         if session.has_left() {
             return Ok(());
         }
@@ -346,7 +348,7 @@ async fn write(stream: &mut Stream, bytes: &[u8]) -> io::Result<()> {
 /// does not starve the rest of its session.
 fn datagrams(dac: &Dac, session: &mut NodeSession, first: Vec<u8>, route: &mut Option<Route>) {
     let more = std::iter::from_fn(|| route.as_mut().and_then(Route::try_receive));
-    for batch in std::iter::once(first).chain(more).take(QUEUE) {
+    for batch in std::iter::once(first).chain(more).take(QUEUE_CAPACITY) {
         if let Err(failure) = session.datagram(&batch, Moment::now()) {
             // A peer that knows the token can spoil its own datagrams, but not the session.
             dac.admission

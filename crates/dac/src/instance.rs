@@ -10,7 +10,7 @@ use crate::{
     relayed::{ForwardedQuestion, Ways},
     schema_hash::SchemaHash,
     segment::Segment,
-    settings::{Program, Shown},
+    settings::{LabelsAndSettings, Program},
     stored::StoredRun,
 };
 use oasis_channel::{InstanceState, ProbeKind, RegisteredInstance};
@@ -40,24 +40,24 @@ pub struct Instance {
     pub schema_hash: SchemaHash,
     /// Size of its type's schema, in bytes.
     pub(crate) schema_bytes: usize,
-    /// What triggers a sample.
+    /// Trigger of a sample.
     pub kind: ProbeKind,
     /// Its samples.
     pub log: TopicLog,
     /// The newest samples, if the node has sent them ahead of a backlog.
     pub ahead: Ahead,
     state: Mutex<InstanceState>,
-    /// What its program has declared. Locked for bookkeeping only, inside no other lock of an instance.
+    /// Declaration of its program. Locked for bookkeeping only, inside no other lock of an instance.
     program: Mutex<Program>,
-    /// Of a relayed instance: its labels and settings, as its upstream shows them.
-    relayed_settings: Mutex<Arc<Shown>>,
+    /// Labels and settings of a relayed instance, as its upstream shows them.
+    relayed_settings: Mutex<Arc<LabelsAndSettings>>,
     ledger: Mutex<Ledger>,
     /// Demand of its readers, including those of derived streams.
     pub demand: Arc<Demand>,
     retired: AtomicBool,
-    /// Who reads its log.
+    /// Readers of its log.
     pub(crate) followed_by: Followers,
-    /// Who has read its log to the end, after another topic has replaced it.
+    /// Readers that have read its log to the end, after another topic has replaced it.
     pub(crate) read_by: Followers,
     /// Which samples of the base it contains; `every` for an instance without a base.
     pub delivery: Delivery,
@@ -65,7 +65,7 @@ pub struct Instance {
     base: Option<Arc<Instance>>,
     /// The next sample of the topic that this one has replaced, while it had readers.
     continues: OnceLock<PortablePosition>,
-    /// Of a relayed instance: where questions about its past go.
+    /// Receiver of questions about the past of a relayed instance.
     upstream: Mutex<Option<mpsc::Sender<ForwardedQuestion>>>,
 }
 
@@ -156,12 +156,12 @@ impl Instance {
     }
 
     /// Returns labels and settings of a relayed instance, as its upstream shows them.
-    pub(crate) fn relayed_settings(&self) -> Arc<Shown> {
+    pub(crate) fn relayed_settings(&self) -> Arc<LabelsAndSettings> {
         self.relayed_settings.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Sets labels and settings of a relayed instance. Returns whether they have changed.
-    pub(crate) fn set_relayed_settings(&self, shown: Shown) -> bool {
+    pub(crate) fn set_relayed_settings(&self, shown: LabelsAndSettings) -> bool {
         let mut known = self.relayed_settings.lock().unwrap_or_else(PoisonError::into_inner);
         let is_new = **known != shown;
         if is_new {
@@ -197,8 +197,8 @@ impl Instance {
         self.continues.get().copied()
     }
 
-    /// Returns whether somebody reads it, or will continue here with what the topic before it did not have. Ask before it is retired:
-    /// its readers leave it at once.
+    /// Returns whether it has readers, or readers will continue here with samples that the topic before it did not have. Call this
+    /// before it is retired: its readers leave it at once.
     pub(crate) fn is_awaited(&self) -> bool {
         self.demand.has_readers() || (self.continues().is_some() && self.log.latest().is_none())
     }

@@ -1,4 +1,4 @@
-//! Who keeps samples when the memory of this process is gone: decides when samples are *safe*.
+//! Storage of samples beyond the memory of this process: decides when samples are *safe*.
 
 use crate::{Instance, Moment, registry::KeptOfReplaced};
 use oasis_channel::{DacMessage, SafeReason, SafeWhen};
@@ -16,12 +16,12 @@ use uuid::Uuid;
 
 /// Without archive and copy samples are safe this long after they were received: a node keeps what a DAC that is killed and
 /// started again would miss.
-const HELD: u64 = 10 * SECOND;
-/// Interval between looks at what is safe, besides those after each commit of the archive.
-const LOOK: u64 = SECOND;
+const HOLD_TIME: u64 = 10 * NANOS_PER_SECOND;
+/// Interval of checks for safe samples, besides those after each commit of the archive.
+const CHECK_INTERVAL: u64 = NANOS_PER_SECOND;
 /// Samples received within this time become safe together.
-const TOGETHER: u64 = SECOND;
-const SECOND: u64 = 1_000_000_000;
+const COALESCE_INTERVAL: u64 = NANOS_PER_SECOND;
+const NANOS_PER_SECOND: u64 = 1_000_000_000;
 
 /// Returns whether the archive stores an instance, by the names of node and instance.
 pub type Stores = Arc<dyn Fn(&str, &str) -> bool + Send + Sync>;
@@ -107,7 +107,7 @@ fn safe_by(stored: Option<(u64, bool)>, copied: Option<(u64, bool)>) -> Option<(
     })
 }
 
-/// What a topic has, but no further than what is kept of those that it has replaced.
+/// Returns the progress of a topic, but no further than that of the topics that it has replaced.
 fn no_further((sequence, has_loss): (u64, bool), before: Option<u64>) -> (u64, bool) {
     (before.map_or(sequence, |before| sequence.min(before)), has_loss)
 }
@@ -136,18 +136,19 @@ impl Received {
     fn note(&mut self, sequence: u64, now: Nanos) {
         self.last = sequence;
         match self.times.back_mut() {
-            Some((since, last)) if now.0.saturating_sub(since.0) < TOGETHER => *last = sequence,
+            Some((since, last)) if now.0.saturating_sub(since.0) < COALESCE_INTERVAL => *last = sequence,
             _ => self.times.push_back((now, sequence)),
         }
-        // More than all that `held` asks for: an archive decides, or nobody has looked.
-        if self.times.len() as u64 > (HELD + TOGETHER) / TOGETHER + 1 {
+        // There are more than `held` can need: an archive decides, or no check was made.
+        if self.times.len() as u64 > (HOLD_TIME + COALESCE_INTERVAL) / COALESCE_INTERVAL + 1 {
             self.times.pop_front();
         }
     }
 
     /// The last sequence number that was received long ago; 0 if none was.
     fn held(&mut self, now: Nanos) -> u64 {
-        let is_old = |&(since, _): &(Nanos, u64)| now.0.saturating_sub(since.0) >= HELD + TOGETHER;
+        let is_old =
+            |&(since, _): &(Nanos, u64)| now.0.saturating_sub(since.0) >= HOLD_TIME + COALESCE_INTERVAL;
         let count = self.times.partition_point(is_old);
         self.times.drain(..count).next_back().map_or(0, |(_, sequence)| sequence)
     }
@@ -169,11 +170,11 @@ impl UnsafeSamples {
 
     /// Returns when to look again, by the steady clock.
     pub fn due(&self) -> Option<Nanos> {
-        (!self.is_empty()).then_some(Nanos(self.looked.0.saturating_add(LOOK)))
+        (!self.is_empty()).then_some(Nanos(self.looked.0.saturating_add(CHECK_INTERVAL)))
     }
 
     /// Removes the samples of a run that are safe now, and appends the messages that say so. Samples may be in topics that were replaced.
-    pub(crate) fn tell(
+    pub(crate) fn report_safe(
         &mut self,
         keeping: &Keeping,
         instances: &HashMap<TopicId, Arc<Instance>>,

@@ -40,12 +40,12 @@ pub struct GapRoom {
 }
 
 impl GapRoom {
-    /// Creates room for about so many bytes of gaps.
+    /// Creates room for about `bytes` bytes of gaps.
     pub fn new(bytes: usize) -> Self {
         Self { bytes, kept: Arc::new(AtomicUsize::new(GAPS_KEPT)) }
     }
 
-    /// Divides it among so many ledgers. Those that have more keep them until their next gap.
+    /// Divides it among `ledgers` ledgers. Those that have more keep them until their next gap.
     pub fn divide(&self, ledgers: usize) {
         let each = self.bytes / size_of::<Gap>() / ledgers.max(1);
         self.kept.store(each.clamp(GAPS_KEPT_OF_MANY, GAPS_KEPT), Ordering::Relaxed);
@@ -63,7 +63,7 @@ impl Default for GapRoom {
 }
 /// More samples a second than any probe takes: sequence numbers that grow faster are wrong. Without a limit, one false
 /// batch far ahead would turn all true samples into duplicates.
-const FASTEST: u64 = 1_000_000_000;
+const MAX_SAMPLES_PER_SECOND: u64 = 1_000_000_000;
 /// A node may have counted this long, in seconds, before it sends again: as long as a full spool lasts, and clocks jump.
 const GRACE_S: u64 = 3_600;
 /// A node may have counted this long, in seconds, before this DAC receives its first batch: ten years.
@@ -76,7 +76,7 @@ pub struct Gap {
     pub from_sequence: u64,
     /// Last one missing.
     pub to_sequence: u64,
-    /// How many.
+    /// Number of samples.
     pub count: u64,
     /// Why.
     pub cause: Cause,
@@ -149,12 +149,12 @@ pub struct Ledger {
     /// Drops after the last batch, which the next one will report.
     #[serde(skip)]
     dropped_last: Drops,
-    /// What the archive has.
+    /// Progress of the archive.
     #[serde(skip)]
-    stored: Kept,
-    /// What the copy outside of this host has.
+    stored: StoreProgress,
+    /// Progress of the copy outside of this host.
     #[serde(skip)]
-    copied: Kept,
+    copied: StoreProgress,
     #[serde(skip)]
     room: GapRoom,
     /// Gaps that no batch has followed yet.
@@ -168,26 +168,26 @@ pub struct Ledger {
     arrived_upstream: Option<Nanos>,
 }
 
-/// Who keeps samples for longer than the topic log.
+/// Storage that keeps samples for longer than the topic log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Keeper {
+pub enum DurableStore {
     /// The archive of this DAC.
     Archive,
     /// A copy outside of this host.
     Copy,
 }
 
-/// What the archive, or the copy, has of an instance.
+/// Progress of the archive, or the copy, in the samples of an instance.
 #[derive(Debug, Clone, Copy, Default)]
-struct Kept {
+struct StoreProgress {
     /// All samples before this offset are kept, or declared lost.
     offset: Offset,
-    of_run: KeptOfRun,
+    of_run: RunProgress,
 }
 
-/// What the archive, or the copy, has of a run.
+/// Progress of the archive, or the copy, in the samples of a run.
 #[derive(Debug, Clone, Copy, Default)]
-struct KeptOfRun {
+struct RunProgress {
     /// All samples up to this number are kept, or declared lost.
     sequence: u64,
     /// Samples before this number were declared lost. 0 if none were.
@@ -238,11 +238,11 @@ impl Ledger {
     /// Records that the archive has stored, or declared lost, all samples before an offset. The last of them has this number
     /// in the node's run.
     pub fn note_stored(&mut self, offset: Offset, last: Option<(Uuid, u64)>, has_loss: bool) {
-        self.note_kept(Keeper::Archive, offset, last, has_loss);
+        self.note_kept(DurableStore::Archive, offset, last, has_loss);
     }
 
     /// Records the same of a keeper.
-    pub fn note_kept(&mut self, by: Keeper, offset: Offset, last: Option<(Uuid, u64)>, has_loss: bool) {
+    pub fn note_kept(&mut self, by: DurableStore, offset: Offset, last: Option<(Uuid, u64)>, has_loss: bool) {
         let kept = self.kept_mut(by);
         kept.offset = kept.offset.max(offset);
         let Some((run, sequence)) = last else { return };
@@ -256,31 +256,31 @@ impl Ledger {
 
     /// Records that the archive has listed the causes of all gaps of a run up to a sequence number.
     pub fn note_listed(&mut self, run: Option<Uuid>, sequence: u64) {
-        self.note_listed_by(Keeper::Archive, run, sequence);
+        self.note_listed_by(DurableStore::Archive, run, sequence);
     }
 
     /// Records the same of a keeper.
-    pub fn note_listed_by(&mut self, by: Keeper, run: Option<Uuid>, sequence: u64) {
+    pub fn note_listed_by(&mut self, by: DurableStore, run: Option<Uuid>, sequence: u64) {
         if let Some(kept) = run.and_then(|run| self.kept_of(by, run)) {
             kept.listed = kept.listed.max(sequence);
         }
     }
 
-    fn kept_mut(&mut self, by: Keeper) -> &mut Kept {
+    fn kept_mut(&mut self, by: DurableStore) -> &mut StoreProgress {
         match by {
-            Keeper::Archive => &mut self.stored,
-            Keeper::Copy => &mut self.copied,
+            DurableStore::Archive => &mut self.stored,
+            DurableStore::Copy => &mut self.copied,
         }
     }
 
-    fn kept_of(&mut self, by: Keeper, run: Uuid) -> Option<&mut KeptOfRun> {
+    fn kept_of(&mut self, by: DurableStore, run: Uuid) -> Option<&mut RunProgress> {
         if self.run == Some(run) {
             return Some(&mut self.kept_mut(by).of_run);
         }
         let ended = self.ended_runs.get_mut(run)?;
         Some(match by {
-            Keeper::Archive => &mut ended.stored,
-            Keeper::Copy => &mut ended.copied,
+            DurableStore::Archive => &mut ended.stored,
+            DurableStore::Copy => &mut ended.copied,
         })
     }
 
@@ -295,24 +295,24 @@ impl Ledger {
         self.kept(self.copied, end, since)
     }
 
-    fn kept(&self, Kept { offset, of_run }: Kept, end: Offset, since: u64) -> (u64, bool) {
-        let KeptOfRun { sequence, loss_before, listed } = of_run;
-        // What was lost on the way after the last batch, or instead of it, has no offset, and is in no file.
+    fn kept(&self, StoreProgress { offset, of_run }: StoreProgress, end: Offset, since: u64) -> (u64, bool) {
+        let RunProgress { sequence, loss_before, listed } = of_run;
+        // Samples lost on the way after the last batch, or instead of it, have no offset, and are in no file.
         let lost = if offset >= end { listed.min(self.last_sequence) } else { 0 };
         (sequence.max(lost), loss_before > since)
     }
 
     /// Returns up to which number a keeper has the samples of a run, if it has not all. The log ends at `end`.
-    pub(crate) fn not_kept(&self, by: Keeper, run: Uuid, end: Offset) -> Option<u64> {
+    pub(crate) fn not_kept(&self, by: DurableStore, run: Uuid, end: Offset) -> Option<u64> {
         let kept = match by {
-            Keeper::Archive => self.stored,
-            Keeper::Copy => self.copied,
+            DurableStore::Archive => self.stored,
+            DurableStore::Copy => self.copied,
         };
         let (sequence, last) = if self.run == Some(run) {
             (self.kept(kept, end, 0).0, self.last_sequence)
         } else {
             let ended = self.ended_runs.get(run)?;
-            let of_run = if by == Keeper::Archive { ended.stored } else { ended.copied };
+            let of_run = if by == DurableStore::Archive { ended.stored } else { ended.copied };
             // A keeper that is at the end has what came before.
             let sequence = if kept.offset >= end { ended.last_sequence } else { of_run.sequence };
             (sequence, ended.last_sequence)
@@ -482,7 +482,7 @@ impl Ledger {
             Some(before) => (now.0.saturating_sub(before.0) / 1_000_000_000).saturating_add(GRACE_S),
             None => LONGEST_RUN_S,
         };
-        self.last_sequence.saturating_add(seconds.saturating_mul(FASTEST))
+        self.last_sequence.saturating_add(seconds.saturating_mul(MAX_SAMPLES_PER_SECOND))
     }
 
     fn pass_over(&mut self, to_sequence: u64, cause: Cause, now: Nanos) -> bool {

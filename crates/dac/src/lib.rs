@@ -108,14 +108,14 @@ pub use backlog::Backlog;
 pub use commands::{Author, CommandBus};
 pub use cursor::{Cursor, StartAt};
 pub use delivery::{Delivery, DeliveryError, Options, Overflow, OverflowError};
-pub use demand::{Demand, DemandGuard, DemandState, Wanted};
+pub use demand::{Demand, DemandGuard, DemandState, UpstreamDemand};
 pub use derived::{DeriveError, DerivedStreams};
 pub use draining::Draining;
 pub use encodings::EncodingId;
 pub use identity::{NodeGuard, RefusedNode, RefusedNodes};
 pub use instance::Instance;
 pub use keeping::{Keeping, Stores};
-pub use ledger::{CameAfterAll, Gap, GapRoom, Keeper, Ledger, NodeCounters, UpstreamLedger, Verdict};
+pub use ledger::{CameAfterAll, DurableStore, Gap, GapRoom, Ledger, NodeCounters, UpstreamLedger, Verdict};
 pub use log::{LogBudget, LogState, Read, TopicLog};
 pub use log_limit::{LeftOut, LogLimit};
 pub use memory::{HeldMemory, MemoryAccount};
@@ -232,9 +232,9 @@ pub struct Dac {
     pub upstreams: UpstreamStates,
     /// Threads and tasks that are watched.
     pub health: Health,
-    /// What the threads that write to readers do.
+    /// Activity of the threads that write to readers.
     pub shards: ShardMeters,
-    /// Counters of clients, for who serves them. Empty until somebody does.
+    /// Counters of clients, for the server. Empty until there is one.
     pub clients: OnceLock<Arc<Admission>>,
     epoch: Epoch,
     sessions: AtomicU64,

@@ -110,13 +110,13 @@ struct Inner {
     runs: VecDeque<(Offset, Uuid)>,
 }
 
-/// Whether samples came to the upstream of a relay while nobody read them here.
+/// Whether samples came to the upstream of a relay while there was no reader here.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 enum Pause {
     /// All samples are appended.
     #[default]
     None,
-    /// Perhaps: nothing is appended, because nobody reads.
+    /// Perhaps: nothing is appended, because there is no reader.
     Begun,
     /// Yes: they have one offset, which readers that resume miss.
     Skipped,
@@ -188,7 +188,7 @@ impl TopicLog {
         self.append_covering((batch, None), count, count.into(), stamp);
     }
 
-    /// Appends like [`TopicLog::append_without_wake`], unless the log is closed. Returns false then: nobody would read it.
+    /// Appends like [`TopicLog::append_without_wake`], unless the log is closed. Returns false then: it has no reader.
     pub(crate) fn append_if_open(
         &self,
         (batch, gaps_before): Appended,
@@ -406,7 +406,7 @@ impl TopicLog {
         }
     }
 
-    /// Returns whether a reader that is at `next` has more than so many segments to read.
+    /// Returns whether a reader that is at `next` has more than `segments` segments to read.
     pub fn has_more_than(&self, segments: usize, next: Offset) -> bool {
         let inner = self.lock();
         let last = inner.segments.len().checked_sub(segments + 1).and_then(|index| inner.segments.get(index));

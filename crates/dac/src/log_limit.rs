@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How many lines were left out before one that may be logged.
+/// Number of lines that were left out before one that may be logged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LeftOut(u64);
 

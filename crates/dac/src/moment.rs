@@ -6,7 +6,7 @@ use std::{
     time::{Instant, SystemTime},
 };
 
-/// A point in time. Samples are stamped with the wall clock, which somebody may set. Deadlines use the steady clock.
+/// A point in time. Samples are stamped with the wall clock, which can be set. Deadlines use the steady clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Moment {
     /// The wall clock, nanoseconds since 1970.
@@ -35,7 +35,7 @@ pub fn now() -> Nanos {
     Nanos(u64::try_from(since_1970.as_nanos()).unwrap_or(u64::MAX))
 }
 
-/// Returns the time of a clock that nobody can set.
+/// Returns the time of a clock that cannot be set.
 pub(crate) fn steady() -> Nanos {
     static BEGIN: OnceLock<Instant> = OnceLock::new();
     let elapsed = BEGIN.get_or_init(Instant::now).elapsed();

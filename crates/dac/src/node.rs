@@ -17,11 +17,11 @@ use tokio::sync::mpsc;
 use uuid::Uuid;
 
 /// Ended runs of a name whose owners are remembered.
-const CLAIMS: usize = 16;
+const MAX_CLAIMS: usize = 16;
 /// A node heard within this time, in nanoseconds, is alive: no other node may take its name.
-const ALIVE: u64 = 3_000_000_000;
+const ALIVE_NANOS: u64 = 3_000_000_000;
 /// A node that pings twice a second, and was not heard for this time, may be at another DAC.
-const SILENT: u64 = 1_200_000_000;
+const SILENT_NANOS: u64 = 1_200_000_000;
 
 /// A node as the DAC knows it, connected or not.
 #[derive(Debug, Clone)]
@@ -51,17 +51,17 @@ pub struct Node {
     pub attach: Option<u64>,
     /// Its address when it connected; unknown for a node without a socket.
     pub(crate) address: Option<IpAddr>,
-    /// Who it was when it connected; anonymous if the archive remembers it.
+    /// Identity when it connected; anonymous if the archive remembers it.
     pub(crate) peer: Arc<Peer>,
     pub(crate) link: Option<Link>,
-    /// Who may resume the run. Unknown for programs that send no secret, and for archives of earlier versions.
+    /// Owner that may resume the run. Unknown for programs that send no secret, and for archives of earlier versions.
     pub owner: Option<RunOwner>,
     /// The DAC to which it is connected, as a TEM has said.
     pub(crate) moved_to: Option<Arc<str>>,
     former: Former,
     /// A holder of the same key on the same host that was refused while this node was alive.
     rival: Option<Rival>,
-    /// Of a node that is connected to another DAC.
+    /// State of a node that is connected to another DAC.
     pub(crate) relayed: Option<Relayed>,
 }
 
@@ -75,7 +75,7 @@ pub(crate) struct Rival {
     since: Nanos,
 }
 
-/// Who had a node's name before.
+/// The connection that had a node's name before.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Former {
     /// Another node that had fallen silent: it may take the name back.
@@ -89,14 +89,14 @@ impl Former {
     fn of(claims: Vec<Claim>, identity: &NodeIdentity) -> Self {
         let mut ended = claims;
         ended.retain(|claim| claim.run != identity.run);
-        ended.drain(..ended.len().saturating_sub(CLAIMS));
+        ended.drain(..ended.len().saturating_sub(MAX_CLAIMS));
         Self { displaced: None, ended }
     }
 
     /// Decides whether a connection may have a name that no known node has, and that had these runs before.
     ///
     /// # Errors
-    /// `run_secret_wrong` for somebody else's run.
+    /// `run_secret_wrong` for the run of another owner.
     pub(crate) fn of_unlisted(
         claims: &[Claim],
         identity: &NodeIdentity,
@@ -230,7 +230,8 @@ impl Node {
     /// Decides whether a connection may have this node's name. Returns who had it before.
     ///
     /// # Errors
-    /// `key_wrong` for another key than the node's, `run_secret_wrong` for somebody else's run, `node_moved` for an earlier connection of the run,
+    /// `key_wrong` for another key than the node's, `run_secret_wrong` for the run of another owner, `node_moved` for an earlier connection of the
+    /// run,
     /// `name_taken` for another run while this node is alive, `key_in_use` if that one is on another host, or another node, with the node's key.
     pub(crate) fn give_way(
         &mut self,
@@ -239,7 +240,7 @@ impl Node {
         link: &Link,
         now: Moment,
     ) -> Result<Former, Failure> {
-        let is_alive = self.is_online() && now.steady.0.saturating_sub(self.heard.0) < ALIVE;
+        let is_alive = self.is_online() && now.steady.0.saturating_sub(self.heard.0) < ALIVE_NANOS;
         check_key(&self.peer, &link.peer, is_alive, &identity.name)?;
         if self.identity.run == identity.run {
             if !self.is_owner(secret) {
@@ -310,7 +311,7 @@ impl Node {
     /// changed. A node that is heard has not left, whoever says so; one that is offline has, unless its run has made a later connection here.
     pub(crate) fn moved(&mut self, to: &Moved<'_>, now: Moment) -> Option<Option<u64>> {
         let is_same_run = self.identity.run == to.run;
-        let is_silent = now.steady.0.saturating_sub(self.heard.0) >= SILENT;
+        let is_silent = now.steady.0.saturating_sub(self.heard.0) >= SILENT_NANOS;
         let is_stale = match self.is_online() {
             true => is_same_run && is_silent && self.attach.is_some_and(|own| own < to.attach),
             false => !is_same_run || self.attach.is_none_or(|own| own < to.attach),
@@ -326,7 +327,7 @@ impl Node {
     /// heard 3 s after the rival was refused. Each rival is returned once.
     pub(crate) fn note_heard(&mut self, now: Moment) -> Option<Rival> {
         (self.last_heard, self.heard) = (now.wall, now.steady);
-        self.rival.take_if(|rival| now.steady.0.saturating_sub(rival.since.0) >= ALIVE)
+        self.rival.take_if(|rival| now.steady.0.saturating_sub(rival.since.0) >= ALIVE_NANOS)
     }
 
     fn claim(&self) -> Option<Claim> {
@@ -415,7 +416,7 @@ impl Node {
     }
 }
 
-/// What a node has measured of its clock.
+/// A node's measurements of its clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MeasuredClock {
     /// DAC clock minus node clock, in nanoseconds.
@@ -444,7 +445,7 @@ pub struct Link {
     pub attach: Option<u64>,
     /// Address of the node, if it has one.
     pub address: Option<IpAddr>,
-    /// Who it is, by its certificate.
+    /// Identity, by its certificate.
     pub peer: Arc<Peer>,
     /// Queue of messages to the node. Bounded; full means that the node does not read.
     pub outbound: mpsc::Sender<DacMessage>,
@@ -462,7 +463,7 @@ fn former_claims(node: &StoredNode) -> impl Iterator<Item = Claim> {
     node.former.iter().map(|&(run, owner)| Claim { run, owner })
 }
 
-/// Checks that a run derived from a secret is claimed with this secret. Then nobody needs to know the owner.
+/// Checks that a run derived from a secret is claimed with this secret. Then the owner need not be known.
 ///
 /// # Errors
 /// `run_secret_wrong` without it.

@@ -83,16 +83,16 @@ struct Inner {
     schema_hashes: SchemaHashes,
     /// The order of changes, for readers that have an earlier state.
     changes: ChangeLog,
-    /// Where the offsets of a new instance begin: after those of every evicted one.
+    /// First offset of a new instance: after those of every evicted one.
     first_offset: Offset,
-    /// What earlier runs of the DAC stored, or evicted instances had: the node's runs with their last sequence numbers,
-    /// oldest first, by names. Each entry is used once.
+    /// Samples that earlier runs of the DAC stored, or evicted instances had: the node's runs with their last sequence
+    /// numbers, oldest first, by names. Each entry is used once.
     stored: HashMap<Names, Box<[StoredRun]>>,
     /// Topics of instances known only from the archive; the first is evicted first. Some may have registered since,
     /// or are gone.
     remembered: VecDeque<TopicId>,
     evicted: Evicted,
-    /// Who follows the instances.
+    /// Followers of the instances.
     followers: Followers,
     /// Topics that are gone from the list, and that a follower has not read to the end, oldest first.
     replaced: Vec<Arc<Instance>>,
@@ -215,7 +215,7 @@ impl Registry {
         let former = match inner.nodes.get_mut(&identity.name) {
             Some(known) if known.relayed.is_none() => known.give_way(&identity, secret, &link, now)?,
             known => {
-                // It may have been connected to another DAC until now.
+                // The node may have been connected to another DAC until now.
                 known.map_or(Ok(()), |known| known.check_attach(&identity, &link))?;
                 let claims = inner.unlisted.get(&identity.name).map_or(&[][..], |claims| claims);
                 Former::of_unlisted(claims, &identity, secret)?

@@ -1,4 +1,4 @@
-//! What the DAC knows of nodes of other DACs, which it relays: the way of their samples, and where their commands and questions go.
+//! Nodes of other DACs, which the DAC relays: the way of their samples, and the receivers of their commands and questions.
 
 mod past;
 
@@ -32,7 +32,7 @@ pub struct Hop {
     pub round_trip_ns: Option<u64>,
 }
 
-/// What a node has while an upstream lists it.
+/// State of a node while an upstream lists it.
 #[derive(Debug, Clone)]
 pub(crate) struct Relayed {
     /// Number of the upstream.
@@ -64,7 +64,7 @@ pub enum RelayError {
     Refused(Failure),
 }
 
-/// Where instances tell their upstream what their readers want.
+/// Channels in which instances report the demand of their readers to their upstream.
 #[derive(Debug, Clone)]
 pub(crate) struct Ways {
     /// Topics whose readers want something else.

@@ -5,10 +5,10 @@
 use oasis_wire::quantity::Nanos;
 use std::collections::{BTreeMap, btree_map::Entry};
 
-/// How long a batch waits for its predecessors, in nanoseconds.
-const PATIENCE: u64 = 100_000_000;
-/// How long after the node reported a batch as sent it may still arrive, in nanoseconds.
-const LATEST: u64 = 300_000_000;
+/// Time that a batch waits for its predecessors, in nanoseconds.
+const REORDER_TIMEOUT: u64 = 100_000_000;
+/// Time after the node reported a batch as sent in which it may still arrive, in nanoseconds.
+const MAX_LATENESS: u64 = 300_000_000;
 /// Batches that may wait in one topic; with one more, the first stops waiting.
 const MAX_WAITING: usize = 64;
 
@@ -83,7 +83,7 @@ impl Reorder {
         let late = |since: Nanos, patience| now.0.saturating_sub(since.0) >= patience;
         if let Some(first) = self.waiting.values().next() {
             let is_over =
-                self.is_impatient || late(first.since, PATIENCE) || self.waiting.len() > MAX_WAITING;
+                self.is_impatient || late(first.since, REORDER_TIMEOUT) || self.waiting.len() > MAX_WAITING;
             return is_over.then(|| first.first.saturating_sub(1).saturating_sub(first.dropped_before));
         }
         self.is_impatient = false;
@@ -92,7 +92,7 @@ impl Reorder {
             self.sent = None;
             return None;
         }
-        late(since, LATEST).then(|| {
+        late(since, MAX_LATENESS).then(|| {
             self.sent = None;
             sent
         })
@@ -100,9 +100,10 @@ impl Reorder {
 
     /// Returns when to call [`Reorder::lost`] again.
     pub fn due(&self) -> Option<Nanos> {
-        let patience = if self.is_impatient || self.waiting.len() > MAX_WAITING { 0 } else { PATIENCE };
+        let patience =
+            if self.is_impatient || self.waiting.len() > MAX_WAITING { 0 } else { REORDER_TIMEOUT };
         let waiting = self.waiting.values().next().map(|first| first.since.0 + patience);
-        let sent = self.sent.map(|(_, since)| since.0 + LATEST);
+        let sent = self.sent.map(|(_, since)| since.0 + MAX_LATENESS);
         waiting.or(sent).map(Nanos)
     }
 }
@@ -131,9 +132,9 @@ mod tests {
     fn a_missing_batch_is_lost_except_for_samples_that_the_node_dropped() {
         let mut reorder = Reorder::default();
         reorder.keep(batch(10, 2, 7));
-        assert_eq!(reorder.lost(3, Nanos(7 + PATIENCE - 1)), None);
-        assert_eq!(reorder.due(), Some(Nanos(7 + PATIENCE)));
-        assert_eq!(reorder.lost(3, Nanos(7 + PATIENCE)), Some(7));
+        assert_eq!(reorder.lost(3, Nanos(7 + REORDER_TIMEOUT - 1)), None);
+        assert_eq!(reorder.due(), Some(Nanos(7 + REORDER_TIMEOUT)));
+        assert_eq!(reorder.lost(3, Nanos(7 + REORDER_TIMEOUT)), Some(7));
         assert!(reorder.next(7).is_some());
     }
 
@@ -141,17 +142,17 @@ mod tests {
     fn a_missing_last_batch_is_lost_after_the_node_reported_it_as_sent() {
         let mut reorder = Reorder::default();
         reorder.note_sent(9, Nanos(0));
-        assert_eq!(reorder.lost(5, Nanos(LATEST - 1)), None);
-        assert_eq!(reorder.lost(5, Nanos(LATEST)), Some(9));
-        reorder.note_sent(12, Nanos(LATEST));
-        assert_eq!(reorder.lost(12, Nanos(2 * LATEST)), None);
+        assert_eq!(reorder.lost(5, Nanos(MAX_LATENESS - 1)), None);
+        assert_eq!(reorder.lost(5, Nanos(MAX_LATENESS)), Some(9));
+        reorder.note_sent(12, Nanos(MAX_LATENESS));
+        assert_eq!(reorder.lost(12, Nanos(2 * MAX_LATENESS)), None);
         assert_eq!(reorder.due(), None);
     }
 
     #[test]
     fn stop_waiting_gives_up_only_the_predecessors_of_waiting_batches() {
         let mut reorder = Reorder::default();
-        let now = 10 * LATEST;
+        let now = 10 * MAX_LATENESS;
         reorder.note_sent(20, Nanos(now));
         reorder.keep(batch(10, 0, now));
         reorder.stop_waiting();

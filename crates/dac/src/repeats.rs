@@ -7,11 +7,11 @@ use std::{
 };
 
 /// Time between two lines about the same.
-const PERIOD: Duration = Duration::from_secs(600);
-/// Most different ones that are known at a time.
-const MOST: usize = 256;
+const REPEAT_INTERVAL: Duration = Duration::from_secs(600);
+/// Upper bound of the different messages that are known at a time.
+const MAX_MESSAGES: usize = 256;
 
-/// What was logged lately.
+/// Messages that were logged lately.
 #[derive(Debug, Default)]
 pub(crate) struct Repeats {
     /// When each was logged, and how often it has happened since. Locked for a look.
@@ -23,18 +23,18 @@ impl Repeats {
     pub(crate) fn admit(&self, what: &str, now: Instant) -> Option<u64> {
         let mut logged = self.logged.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((last, left_out)) = logged.get_mut(what) {
-            if now.saturating_duration_since(*last) < PERIOD {
+            if now.saturating_duration_since(*last) < REPEAT_INTERVAL {
                 *left_out += 1;
                 return None;
             }
             *last = now;
             return Some(std::mem::take(left_out));
         }
-        if logged.len() >= MOST {
-            logged.retain(|_, (last, _)| now.saturating_duration_since(*last) < PERIOD);
+        if logged.len() >= MAX_MESSAGES {
+            logged.retain(|_, (last, _)| now.saturating_duration_since(*last) < REPEAT_INTERVAL);
         }
         // With more than these the limit of all lines is the only one.
-        if logged.len() < MOST {
+        if logged.len() < MAX_MESSAGES {
             logged.insert(what.to_owned(), (now, 0));
         }
         Some(0)
@@ -54,19 +54,19 @@ mod tests {
             assert_eq!(repeats.admit("plant name_taken", start + Duration::from_secs(second)), None);
         }
         assert_eq!(repeats.admit("mill name_taken", start), Some(0));
-        assert_eq!(repeats.admit("plant name_taken", start + PERIOD), Some(599));
-        assert_eq!(repeats.admit("plant name_taken", start + PERIOD), None);
+        assert_eq!(repeats.admit("plant name_taken", start + REPEAT_INTERVAL), Some(599));
+        assert_eq!(repeats.admit("plant name_taken", start + REPEAT_INTERVAL), None);
     }
 
     #[test]
     fn its_memory_is_bounded() {
         let repeats = Repeats::default();
         let start = Instant::now();
-        for number in 0..2 * MOST {
+        for number in 0..2 * MAX_MESSAGES {
             assert_eq!(repeats.admit(&number.to_string(), start), Some(0));
         }
-        assert_eq!(repeats.logged.lock().unwrap().len(), MOST);
-        repeats.admit("later", start + PERIOD);
+        assert_eq!(repeats.logged.lock().unwrap().len(), MAX_MESSAGES);
+        repeats.admit("later", start + REPEAT_INTERVAL);
         assert_eq!(repeats.logged.lock().unwrap().len(), 1);
     }
 }

@@ -34,7 +34,7 @@ pub enum CommandError {
     /// The node refused the command.
     #[error("{}", .0.message)]
     Refused(Failure),
-    /// The connection ended after the command was sent. The node may have executed it; nobody sends it again.
+    /// The connection ended after the command was sent. The node may have executed it; it is not sent again.
     #[error(
         "connection to node {0:?} ended after the command was sent: check whether the node executed it, or repeat it with its UUID"
     )]
@@ -42,7 +42,7 @@ pub enum CommandError {
     /// No answer in time. The node may still execute it.
     #[error("node {0:?} did not answer within {limit} s", limit = TIMEOUT.as_secs())]
     Timeout(String),
-    /// What is kept cannot be changed; the command itself may have been done.
+    /// The stored setting cannot be changed; the command itself may have been executed.
     #[error("{0}")]
     NotKept(String),
 }

@@ -1,10 +1,10 @@
-//! What a DAC remembers of the secret of a node's run.
+//! The secret of a node's run, as a DAC remembers it.
 
 use oasis_channel::ResumeSecret;
 use sha2::{Digest, Sha256};
 use std::fmt;
 
-/// The SHA-256 of a run's secret. The DAC recognizes the owner by it. Nobody can derive the secret, which has 122 random bits,
+/// The SHA-256 of a run's secret, by which the DAC recognizes the owner. The secret has 122 random bits, and cannot be derived
 /// from the DAC's memory or archive.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct RunOwner([u8; 32]);

@@ -13,7 +13,7 @@ use std::sync::{
 use uuid::Uuid;
 
 /// Memory of a segment besides its bytes: itself, its slot in the log, and the allocators' own bookkeeping.
-const OVERHEAD: usize = 256;
+const SEGMENT_OVERHEAD_BYTES: usize = 256;
 
 /// The same samples in another encoding, in pieces, shared by every reader of that encoding.
 pub type Pieces = Arc<[Bytes]>;
@@ -143,7 +143,7 @@ impl Segment {
     fn cost(&self) -> usize {
         let newest = self.newest.get().map_or(0, |newest| newest.cost());
         let gaps = self.gaps_before.as_ref().map_or(0, |gaps| size_of_val(&**gaps));
-        self.batch.len() + OVERHEAD + gaps + newest + self.pieces.get().map_or(0, pieces_cost)
+        self.batch.len() + SEGMENT_OVERHEAD_BYTES + gaps + newest + self.pieces.get().map_or(0, pieces_cost)
     }
 
     /// Updates the account: returns by how many bytes the cost has grown since the last call.

@@ -33,7 +33,7 @@ use tokio::sync::mpsc;
 use uuid::Uuid;
 
 /// Characters of the reason of a goodbye that are logged.
-const LOGGED_REASON: usize = 200;
+const MAX_REASON_CHARS: usize = 200;
 
 /// A session: the DAC's side of one node's channel.
 #[derive(Debug)]
@@ -124,7 +124,7 @@ impl NodeSession {
         self.known_as(Peer::Itself, None)
     }
 
-    /// Returns whether the node has a certificate, to be [looked at](NodeSession::check_certificate) now and then.
+    /// Returns whether the node has a certificate, to be [checked](NodeSession::check_certificate) now and then.
     pub fn is_certified(&self) -> bool {
         matches!(&*self.peer, Peer::Node(_))
     }
@@ -162,7 +162,7 @@ impl NodeSession {
         };
         // Refused before its hello: it can only have meant the name of its certificate.
         let claimed = Some(&self.claimed).filter(|name| !name.is_empty()).or(certificate.as_ref());
-        let name = claimed.into_iter().flat_map(|name| name.chars()).take(LOGGED_REASON).collect();
+        let name = claimed.into_iter().flat_map(|name| name.chars()).take(MAX_REASON_CHARS).collect();
         let refused = RefusedNode { address, certificate, name, failure };
         self.dac.refused_nodes.note(&refused, Instant::now());
         if let Some(guard) = &self.guard {
@@ -229,7 +229,7 @@ impl NodeSession {
         if let Some(rival) = self.dac.registry.note_heard(&node.name, now) {
             self.report_rival(node, rival);
         }
-        self.ahead.tell(out);
+        self.ahead.append_kept(out);
         if self.unacknowledged.is_empty() {
             return;
         }
@@ -247,10 +247,10 @@ impl NodeSession {
 
     /// Tells the node which samples have become safe. Called after each commit of the archive, and when it is
     /// [due](NodeSession::due).
-    pub fn tell_safe(&mut self, now: impl Into<Moment>, out: &mut Vec<DacMessage>) {
+    pub fn report_safe(&mut self, now: impl Into<Moment>, out: &mut Vec<DacMessage>) {
         if let (Some(node), Some(samples)) = (&self.node, &mut self.unsafe_samples) {
             let replaced = self.dac.registry.kept_of_replaced(&node.name, node.run);
-            samples.tell(&self.dac.keeping, &self.topics, &replaced, node.run, now.into(), out);
+            samples.report_safe(&self.dac.keeping, &self.topics, &replaced, node.run, now.into(), out);
         }
     }
 
@@ -289,7 +289,7 @@ impl NodeSession {
         topics.for_each(|instance| instance.log.wake_readers());
     }
 
-    /// Returns when to call [`NodeSession::overdue`] and [`NodeSession::tell_safe`] next, by the steady clock.
+    /// Returns when to call [`NodeSession::overdue`] and [`NodeSession::report_safe`] next, by the steady clock.
     pub fn due(&self) -> Option<Nanos> {
         let reorders = self.reorders.iter().flatten().filter_map(|(_, reorder)| reorder.due());
         reorders.chain(self.unsafe_samples.iter().filter_map(UnsafeSamples::due)).min()
@@ -350,7 +350,7 @@ impl NodeSession {
                 Ok(())
             }
             (Some(node), NodeMessage::Goodbye { reason }) => {
-                let reason: String = reason.chars().take(LOGGED_REASON).collect();
+                let reason: String = reason.chars().take(MAX_REASON_CHARS).collect();
                 if let Some(left_out) = self.dac.admission.may_log(PeerLine::Left) {
                     let others = left_out.others();
                     tracing::info!(node = %node.name, ?reason, others, "node said goodbye");

@@ -1,4 +1,4 @@
-//! What the threads that write to readers do: the doors count, handlers, probes and the API read.
+//! Activity of the threads that write to readers: the doors count, handlers, probes and the API read.
 //!
 //! Every counter has one writer, its thread, and many readers. None guards other memory, so all accesses are relaxed.
 
@@ -64,7 +64,7 @@ pub struct ShardFigures {
     pub connections: usize,
     /// Bytes that sockets have taken.
     pub bytes: u64,
-    /// How often its thread was woken.
+    /// Number of wakeups of its thread.
     pub wakeups: u64,
     /// Processor time of its thread, a second old at most.
     pub cpu: Duration,

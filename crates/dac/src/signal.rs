@@ -1,4 +1,4 @@
-//! How a reader is notified of new samples in its topics.
+//! Notification of a reader about new samples in its topics.
 
 use std::fmt::Debug;
 use tokio::sync::Notify;

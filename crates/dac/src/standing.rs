@@ -3,7 +3,7 @@
 use oasis_wire::quantity::Nanos;
 use uuid::Uuid;
 
-/// What decides between a known connection of a node and another one.
+/// Properties that decide between a known connection of a node and another one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Standing {
     /// Run of the node.
@@ -38,7 +38,7 @@ impl Standing {
         if is_relayed && self.upstream == relayed.upstream {
             return true;
         }
-        // Of two connections of a run, the one counts that was made later; the other DAC may not have noticed its end.
+        // The later of two connections of a run counts; the other DAC may not have noticed its end.
         let is_same_run = self.run == relayed.run;
         if let Some((known, relayed)) =
             self.attach.zip(relayed.attach).filter(|(known, relayed)| is_same_run && known != relayed)

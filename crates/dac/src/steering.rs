@@ -18,7 +18,7 @@ use tokio::{
 };
 use uuid::Uuid;
 
-/// Who sent the command, for the command journal: this word instead of an address.
+/// Sender of the command in the command journal: this word instead of an address.
 const WHO: &str = "demand";
 /// Pause before the next attempt after a busy node or a timeout.
 const RETRY: Duration = Duration::from_secs(1);

@@ -1,4 +1,4 @@
-//! What an archive contains of nodes and instances, for a DAC that starts.
+//! Contents of an archive, as nodes and instances, for a DAC that starts.
 //!
 //! `store::catalogue` has such types of its own, because neither room knows the other; `crates/handlers/archive` copies between them.
 
@@ -8,7 +8,7 @@ use oasis_wire::{quantity::Nanos, schema::ProbeType};
 use std::sync::Arc;
 use uuid::Uuid;
 
-/// What the archive contains of an instance.
+/// Contents of the archive for an instance.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StoredInstance {
     /// Node name.
@@ -17,7 +17,7 @@ pub struct StoredInstance {
     pub instance: Arc<str>,
     /// Its last type.
     pub probe_type: Arc<ProbeType>,
-    /// What triggered its samples.
+    /// Trigger of its samples.
     pub kind: ProbeKind,
     /// The node's last run.
     pub run: Uuid,
@@ -27,7 +27,7 @@ pub struct StoredInstance {
     pub last_time: u64,
 }
 
-/// What is known of an instance in one run of its node.
+/// Contents of the archive for an instance in one run of its node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StoredRun {
     /// The run.
@@ -38,7 +38,7 @@ pub struct StoredRun {
     pub taken: u64,
 }
 
-/// What the archive contains of a node.
+/// Contents of the archive for a node.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredNode {
     /// Its name.
@@ -53,7 +53,7 @@ pub struct StoredNode {
     pub last_seen: Nanos,
     /// Its last run.
     pub run: Option<Uuid>,
-    /// Who may resume that run.
+    /// Owner that may resume that run.
     pub owner: Option<RunOwner>,
     /// Its runs before and who may resume them, oldest first.
     pub former: Vec<(Uuid, RunOwner)>,

@@ -1,4 +1,4 @@
-//! What a reader receives at its position, according to its options.
+//! A reader's next samples at its position, according to its options.
 
 use crate::{Delivery, Instance, Options, Overflow, StartAt, segment::Segment};
 use oasis_wire::{
@@ -8,7 +8,7 @@ use oasis_wire::{
 };
 use std::sync::Arc;
 
-/// What a reader receives in one step: first the samples it skips, then samples.
+/// The result of one step of a reader: first the samples it skips, then samples.
 #[derive(Debug)]
 pub struct Turn {
     /// Samples that it asked for and will not receive.

@@ -1,18 +1,18 @@
 //! Nodes of other DACs: an [`Upstream`] lists the nodes of one in the registry and appends their samples, so that
 //! doors serve them as if they had connected here.
 //!
-//! What readers do travels the other way: the upstream receives commands ([`ForwardedCommand`]), the topics whose
-//! readers want something else than before ([`Wanted`]), and questions about the past ([`ForwardedQuestion`]). How
+//! Actions of readers travel the other way: the upstream receives commands ([`ForwardedCommand`]), the topics whose
+//! readers want something else than before ([`UpstreamDemand`]), and questions about the past ([`ForwardedQuestion`]). How
 //! they reach the other DAC is not known here.
 
 use crate::{
-    Dac, Instance, Wanted,
+    Dac, Instance, UpstreamDemand,
     ledger::UpstreamLedger,
     moment::now,
     relayed::{ForwardedQuestion, Hop, MOST_HOPS, PastMessage, Question, RelayError, Relayed, Ways},
     request::ForwardedCommand,
     session::{check_name, check_node_name, check_text},
-    settings::{self, LabelMap, Shown},
+    settings::{self, LabelMap, LabelsAndSettings},
 };
 use oasis_channel::{Failure, NodeIdentity, Overhead, RegisteredInstance};
 use oasis_wire::{
@@ -26,13 +26,13 @@ use tokio::sync::mpsc;
 use uuid::Uuid;
 
 /// Commands that wait for their upstream; one more is refused as busy.
-const COMMANDS: usize = 256;
+const MAX_COMMANDS: usize = 256;
 /// Questions about the past that wait for their upstream; one more fails.
-const QUESTIONS: usize = 256;
+const MAX_QUESTIONS: usize = 256;
 /// Times of one batch differ by less, as two estimates of the upstream's clock have them, nanoseconds. A pause is longer.
 const SAME_MOMENT: u64 = 1_000_000_000;
 /// Messages of an answer about the past that may wait for their reader.
-const MESSAGES: usize = 4;
+const MAX_MESSAGES: usize = 4;
 
 /// A node as an upstream knows it.
 #[derive(Debug, Clone, PartialEq)]
@@ -62,7 +62,7 @@ pub struct Upstream {
     ways: Ways,
 }
 
-/// What an upstream receives.
+/// Events that an upstream receives.
 #[derive(Debug)]
 pub struct UpstreamEvents {
     /// Commands for its nodes.
@@ -76,9 +76,9 @@ pub struct UpstreamEvents {
 impl Upstream {
     /// Creates an upstream without nodes.
     pub fn new(dac: &Arc<Dac>) -> (Self, UpstreamEvents) {
-        let (commands, to_commands) = mpsc::channel(COMMANDS);
+        let (commands, to_commands) = mpsc::channel(MAX_COMMANDS);
         let (wanted, to_wanted) = mpsc::unbounded_channel();
-        let (questions, to_questions) = mpsc::channel(QUESTIONS);
+        let (questions, to_questions) = mpsc::channel(MAX_QUESTIONS);
         let ways = Ways { wanted, questions };
         let upstream = Self { dac: dac.clone(), number: dac.next_session(), commands, ways };
         (upstream, UpstreamEvents { commands: to_commands, wanted: to_wanted, questions: to_questions })
@@ -140,8 +140,8 @@ impl Upstream {
     }
 
     /// Takes labels and settings of a listed instance.
-    pub fn note_settings(&self, instance: &Instance, shown: Shown) {
-        let shown = if shown.is_valid() { shown } else { Shown::default() };
+    pub fn note_settings(&self, instance: &Instance, shown: LabelsAndSettings) {
+        let shown = if shown.is_valid() { shown } else { LabelsAndSettings::default() };
         if instance.set_relayed_settings(shown) {
             self.dac.registry.instance_changed(instance);
         }
@@ -169,7 +169,7 @@ impl Upstream {
     }
 
     /// Returns what the readers of a topic want now.
-    pub fn wanted(&self, topic: TopicId) -> Option<(Arc<Instance>, Wanted)> {
+    pub fn wanted(&self, topic: TopicId) -> Option<(Arc<Instance>, UpstreamDemand)> {
         let instance = self.dac.registry.instance(topic)?;
         let wanted = instance.demand.take_wanted();
         Some((instance, wanted))
@@ -231,23 +231,24 @@ impl Instance {
         Ok(true)
     }
 
-    /// Leaves out samples that the upstream does not have: readers receive a gap of so many.
+    /// Leaves out samples that the upstream does not have: readers receive a gap of this count.
     pub fn skip_relayed(&self, count: u64) {
         self.log.skip(count);
     }
 
-    /// Notes that nobody reads: nothing is appended until somebody does.
+    /// Notes that there is no reader: nothing is appended until there is one.
     pub fn pause_relayed(&self) {
         self.log.pause();
     }
 
-    /// Leaves out the samples that came to the upstream while nobody read here. Readers that resume receive one gap.
+    /// Leaves out the samples that came to the upstream while there was no reader here. Readers that resume receive one
+    /// gap.
     pub fn skip_relayed_pause(&self) {
         self.log.skip_pause();
     }
 
-    /// Returns whether the upstream has newer samples than those here, because nobody has read for a while. It sends its newest to the next
-    /// reader, who does not want an old one before.
+    /// Returns whether the upstream has newer samples than those here, because there was no reader for a while. It sends its newest to the
+    /// next reader, which does not want an old one before.
     pub(crate) fn has_missed_pause(&self) -> bool {
         let newest = || self.log.latest().map_or(Nanos(0), |segment| segment.arrived());
         let upstream = || self.ledger().arrived_upstream();
@@ -280,7 +281,7 @@ impl Instance {
     /// questions.
     pub fn ask_upstream(&self, question: Question) -> Option<mpsc::Receiver<PastMessage>> {
         let upstream = self.source().upstream()?;
-        let (answer, answered) = mpsc::channel(MESSAGES);
+        let (answer, answered) = mpsc::channel(MAX_MESSAGES);
         let failed = answer.clone();
         let (node, instance) = (self.node.to_string(), self.name.to_string());
         if upstream.try_send(ForwardedQuestion { node, instance, question, answer }).is_err() {

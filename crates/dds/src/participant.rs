@@ -34,10 +34,10 @@ impl DdsError {
     }
 }
 
-/// What a writer has to say about its subscribers.
+/// Events of a writer about its subscribers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Match {
-    /// So many subscribers receive its samples now.
+    /// Number of subscribers that receive its samples now.
     Subscribers(usize),
     /// A subscriber asks for a quality of service that it does not offer, and receives nothing.
     Incompatible(String),
@@ -95,7 +95,7 @@ pub(crate) fn join(config: &DdsConfig) -> Result<DomainParticipant, DdsError> {
 /// Reliable, so that a subscriber that wants each sample gets it; volatile, because RustDDS keeps the newest samples of a topic and not those of each key.
 fn quality() -> QosPolicies {
     QosPolicyBuilder::new()
-        // Nobody waits in a write: the caller tries again.
+        // A write never blocks: the caller tries again.
         .reliability(Reliability::Reliable { max_blocking_time: DdsDuration::ZERO })
         .durability(Durability::Volatile)
         .history(History::KeepLast { depth: DEPTH })

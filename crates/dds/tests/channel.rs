@@ -24,7 +24,7 @@ use tokio::{
 };
 
 /// Longest wait for something that must happen.
-const PATIENCE: Duration = Duration::from_secs(90);
+const TEST_TIMEOUT: Duration = Duration::from_secs(90);
 
 /// A domain of this test. Those above 100 have ports that the system gives to others.
 fn config() -> DdsConfig {
@@ -75,7 +75,7 @@ fn dac(config: &DdsConfig, name: &str, has_room: bool) -> (Runtime, mpsc::Receiv
 fn connect(
     connector: &mut DdsConnector,
 ) -> (Box<dyn oasis_channel::Sender>, Box<dyn oasis_channel::Receiver>) {
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + TEST_TIMEOUT;
     loop {
         match connector.connect() {
             Ok(ends) => return ends,
@@ -105,7 +105,7 @@ fn a_batch_of_a_megabyte_arrives_whole_and_in_its_place() {
     }
     sender.send(&[goodbye], &[&batch[..], &batch[..70_000], &[]]).unwrap();
     sender.close();
-    assert!(received.recv_timeout(PATIENCE).unwrap() == expected, "the same bytes");
+    assert!(received.recv_timeout(TEST_TIMEOUT).unwrap() == expected, "the same bytes");
 }
 
 #[test]
@@ -121,7 +121,7 @@ fn a_backlog_is_sent_at_a_pace_that_breaks_nothing() {
         sender.send(&[], &[&batch]).unwrap();
     }
     sender.close();
-    let length = received.recv_timeout(PATIENCE).unwrap().len();
+    let length = received.recv_timeout(TEST_TIMEOUT).unwrap().len();
     assert_eq!(length, count * (frame::batch_header(batch.len()).len() + batch.len()));
 }
 
@@ -136,7 +136,7 @@ fn a_node_finds_a_dac_by_its_name_or_any_and_hears_why_it_is_refused() {
         assert!(is_pong(&receiver.receive().unwrap()));
         sender.send(&[], &[name.as_bytes()]).unwrap();
         sender.close();
-        assert!(received.recv_timeout(PATIENCE).unwrap().ends_with(name.as_bytes()));
+        assert!(received.recv_timeout(TEST_TIMEOUT).unwrap().ends_with(name.as_bytes()));
     }
     let (_sender, mut receiver) = connect(&mut DdsConnector::new(config.clone(), None));
     assert!(is_pong(&receiver.receive().unwrap()));
@@ -144,7 +144,7 @@ fn a_node_finds_a_dac_by_its_name_or_any_and_hears_why_it_is_refused() {
     assert!(error.to_string().contains("hall-3 does not answer in DDS domain"), "{error}");
     let (_full, _) = dac(&config, "full", false);
     let mut connector = DdsConnector::new(config, Some("full".into()));
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + TEST_TIMEOUT;
     loop {
         let error = connector.connect().err().unwrap();
         if error.to_string() == "this DAC is full" {

@@ -16,7 +16,7 @@ use flate2::{Compress, Compression, FlushCompress};
 use std::{fmt::Write, hint::black_box, io::Write as _};
 
 const READERS: [usize; 4] = [1, 2, 10, 100];
-/// What a door puts before each message, one for each reader.
+/// Bytes of a door before each message, one for each reader.
 const OWN: &[u8] = b"event: samples\nid: 7c9e6679-7425-40de-944b-e07fc1f90ae7:123456\ndata: {";
 
 /// A segment of 100 samples of a processor probe, as the text doors write it.

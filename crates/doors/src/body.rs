@@ -18,9 +18,9 @@ use std::{
 use tokio::time::{Instant, Sleep, sleep_until};
 
 /// Time that a body has besides the time for its bytes: a lost packet may take some of it.
-const GRACE: Duration = Duration::from_secs(3);
+const GRACE_TIME: Duration = Duration::from_secs(3);
 /// Slowest rate of a body, in bytes per second.
-const SLOWEST: f64 = 1024.0;
+const MIN_BYTES_PER_SECOND: f64 = 1024.0;
 
 /// Whether the body of a request was too late.
 #[derive(Debug, Clone, Default)]
@@ -33,7 +33,7 @@ impl Lateness {
     }
 }
 
-/// Ends the body of a request with an error unless it arrives within `longest`, and at [`SLOWEST`] or faster after a [`GRACE`].
+/// Ends the body of a request with an error unless it arrives within `longest`, and at [`MIN_BYTES_PER_SECOND`] or faster after a [`GRACE_TIME`].
 pub fn bounded(request: Request<Incoming>, longest: Duration) -> (Request<Body>, Lateness) {
     let lateness = Lateness::default();
     let now = Instant::now();
@@ -43,7 +43,7 @@ pub fn bounded(request: Request<Incoming>, longest: Duration) -> (Request<Body>,
             began: now,
             longest,
             received: 0,
-            deadline: Box::pin(sleep_until(now + GRACE.min(longest))),
+            deadline: Box::pin(sleep_until(now + GRACE_TIME.min(longest))),
             lateness: lateness.clone(),
         })
     });
@@ -63,7 +63,7 @@ impl<B> BoundedBody<B> {
     /// Counts bytes, which allow for more time.
     fn received(&mut self, bytes: usize) {
         self.received += bytes;
-        let earned = GRACE + Duration::from_secs_f64(self.received as f64 / SLOWEST);
+        let earned = GRACE_TIME + Duration::from_secs_f64(self.received as f64 / MIN_BYTES_PER_SECOND);
         self.deadline.as_mut().reset(self.began + earned.min(self.longest));
     }
 }
@@ -127,7 +127,7 @@ mod tests {
         }
     }
 
-    /// Seconds until the deadline, for pieces of so many bytes in these intervals.
+    /// Seconds until the deadline, for pieces of `piece` bytes in these intervals.
     async fn seconds(piece: usize, interval: Duration) -> u64 {
         let pieces = std::iter::repeat_n(Bytes::from(vec![0; piece]), 1_000).collect();
         let began = Instant::now();
@@ -137,7 +137,7 @@ mod tests {
             began,
             longest: Duration::from_secs(10),
             received: 0,
-            deadline: Box::pin(sleep_until(began + GRACE)),
+            deadline: Box::pin(sleep_until(began + GRACE_TIME)),
             lateness: lateness.clone(),
         };
         while std::future::poll_fn(|context| Pin::new(&mut body).poll_frame(context)).await.unwrap().is_ok() {

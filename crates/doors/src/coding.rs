@@ -1,8 +1,8 @@
-//! How answers are compressed.
+//! Compression of answers.
 
 use axum::http::{HeaderMap, header};
 
-/// How an answer is compressed.
+/// Compression of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Coding {
     /// No compression.
@@ -29,7 +29,7 @@ impl Coding {
         self == Self::Identity || self.weight(headers) > 0.0
     }
 
-    /// How much the client likes it: 0 to 1, and 0 if it says nothing of it.
+    /// Returns the client's weight of this coding: 0 to 1, and 0 if it is not mentioned.
     fn weight(self, headers: &HeaderMap) -> f32 {
         let all = headers.get_all(header::ACCEPT_ENCODING).iter().filter_map(|value| value.to_str().ok());
         let weights = all.flat_map(|value| value.split(',')).filter_map(|item| {

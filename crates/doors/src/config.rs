@@ -28,7 +28,7 @@ pub struct DoorsConfig {
     pub tile_origins: Vec<Origin>,
     /// Origins of other DACs or relays that serve the same nodes. The page continues at one of them after this DAC has ended.
     pub other_pages: Vec<PageOrigin>,
-    /// How long browsers keep to TLS after an answer over TLS, in seconds; 0 makes them forget it.
+    /// Time that browsers keep to TLS after an answer over TLS, in seconds; 0 makes them forget it.
     pub hsts_seconds: u64,
     /// Addresses and networks of reverse proxies that are believed when they say for whom they ask.
     pub trusted_proxies: Vec<Network>,
@@ -62,9 +62,9 @@ pub struct DoorsConfig {
     pub max_long_polls: usize,
     /// Polls answered at the same time.
     pub max_polls: usize,
-    /// How long a client may take for the head of a request from its first byte on, and between two requests, in milliseconds.
+    /// Timeout of the head of a request from its first byte on, and between two requests, in milliseconds.
     pub head_timeout_ms: u64,
-    /// How long a client may take for the body of a request, in milliseconds.
+    /// Timeout of the body of a request, in milliseconds.
     pub body_timeout_ms: u64,
     /// Size of a poll's answer at which it ends, in bytes; the next poll returns the rest.
     pub max_answer_bytes: usize,

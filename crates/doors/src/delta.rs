@@ -5,7 +5,7 @@ use crate::view::{DemandView, RecorderView, known_pid, known_uuid};
 use oasis_channel::ProbeKind;
 use oasis_dac::{
     Hop, Instance, Node, Registry, RegistryCursor, RegistryDelta, SchemaHash,
-    settings::{LabelMap, Shown},
+    settings::{LabelMap, LabelsAndSettings},
 };
 use oasis_wire::quantity::{Epoch, TopicId};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
@@ -13,10 +13,11 @@ use std::{collections::HashMap, fmt, str::FromStr, sync::Arc};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-/// Bytes of one message, about: samples pass between two of them.
-const PIECE: usize = 64 * 1024;
+/// Target size of one message in bytes: samples pass between two of them.
+const MESSAGE_BYTES: usize = 64 * 1024;
 
-/// Where a reader of the registry continues, in an epoch. As text `EPOCH:REVISION`, and `:BEGUN` within a picture.
+/// Position at which a reader of the registry continues, in an epoch. As text `EPOCH:REVISION`, and `:BEGUN` within a
+/// picture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RegistryPosition {
     /// The epoch of the revisions.
@@ -80,7 +81,7 @@ pub struct RegistryDeltaView {
     from: u64,
     /// The revision of the last change in it.
     revision: u64,
-    /// Where to continue; the client sends it back as it is.
+    /// Position to continue at; the client sends it back unchanged.
     #[schema(value_type = String)]
     position: RegistryPosition,
     /// Whether more changes follow at once: the picture is not complete yet.
@@ -100,7 +101,7 @@ impl RegistryDeltaView {
     }
 }
 
-/// What identifies a probe type.
+/// Identification of a probe type.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct TypeView {
     /// PDL name.
@@ -167,10 +168,10 @@ pub struct InstanceStructure {
     /// `labels` and `settings`, as in the list of instances.
     #[serde(flatten)]
     #[schema(value_type = Object)]
-    shown: Shown,
+    shown: LabelsAndSettings,
 }
 
-/// What is gone.
+/// Removed nodes and instances.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Removed {
     /// Names of nodes.
@@ -187,7 +188,7 @@ pub fn next(
     epoch: Epoch,
     cursor: RegistryCursor,
 ) -> (RegistryDeltaView, RegistryCursor) {
-    written(registry, registry.delta(cursor, PIECE), epoch)
+    written(registry, registry.delta(cursor, MESSAGE_BYTES), epoch)
 }
 
 /// The same for a caller that may see a part of the registry. What is gone has no name any more by which to ask, so a caller that had it begins again.
@@ -197,11 +198,11 @@ pub fn visible(
     cursor: RegistryCursor,
     caller: &Caller,
 ) -> (RegistryDeltaView, RegistryCursor) {
-    let mut delta = registry.delta(cursor, PIECE);
+    let mut delta = registry.delta(cursor, MESSAGE_BYTES);
     let has_lost = !(delta.removed_nodes.is_empty() && delta.removed_instances.is_empty());
     // Entries that were gone before a picture began never reached its reader.
     if has_lost && delta.next.revision > delta.next.begun {
-        delta = registry.delta(RegistryCursor::default(), PIECE);
+        delta = registry.delta(RegistryCursor::default(), MESSAGE_BYTES);
     }
     delta.removed_nodes.clear();
     delta.removed_instances.clear();

@@ -7,13 +7,13 @@ use crate::{
     origin::{self, RefusalLog},
     past::ArchiveAccess,
     permissions::Permissions,
-    places::{Door, Place, Places},
+    places::{Door, DoorPermit, Places},
     problem::Problem,
     rate_limits::RateLimits,
     shard_choice::ShardChoice,
     shards_view::ShardsView,
     text::writers::Writers,
-    websocket::{Shards, Surroundings},
+    websocket::{Shards, SharedContext},
 };
 use axum::http::{HeaderMap, StatusCode};
 use oasis_archive::Archive;
@@ -31,9 +31,9 @@ pub struct Doors {
     pub config: Arc<DoorsConfig>,
     /// Limits and counts WebSockets, and counts refused clients.
     pub admission: Arc<Admission>,
-    /// Who may do what.
+    /// Permissions of all callers.
     pub permissions: Arc<Permissions>,
-    /// How many requests each of them may send.
+    /// Rates of requests that each of them may send.
     pub(crate) limits: Arc<RateLimits>,
     pub(crate) tls: Option<Arc<ServerTls>>,
     pub(crate) ending: Arc<watch::Sender<bool>>,
@@ -76,7 +76,7 @@ impl Doors {
         let config = Arc::new(config);
         let archived = ArchiveAccess::new(archive);
         let fleets = Arc::new(Fleets::new(dac.clone()));
-        let shards = Shards::start(&Surroundings {
+        let shards = Shards::start(&SharedContext {
             dac: dac.clone(),
             config: config.clone(),
             admission: admission.clone(),
@@ -128,7 +128,7 @@ impl Doors {
         self.fleets.show_alarms(source);
     }
 
-    /// What the threads that write to WebSockets do.
+    /// Returns the activity of the threads that write to WebSockets.
     pub fn shards(&self) -> ShardsView {
         self.shards.view()
     }
@@ -145,7 +145,7 @@ impl Doors {
     ///
     /// # Errors
     /// Status 503 or 429, if all places are taken.
-    pub fn event_reader(&self, peer: IpAddr) -> Result<Place, Problem> {
+    pub fn event_reader(&self, peer: IpAddr) -> Result<DoorPermit, Problem> {
         self.places.enter(Door::Events, peer).map_err(|(code, problem)| {
             self.admission.count_refused(code);
             problem

@@ -5,7 +5,7 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 
 /// Scripts, styles, workers and sockets from this server alone; nothing inline.
 const POLICY: &str = "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'none'";
-/// What the page does not use. It copies to the clipboard, and shows panels on the whole screen.
+/// Features that the page does not use. It copies to the clipboard, and shows panels on the whole screen.
 const FEATURES: &str = "accelerometer=(), autoplay=(), camera=(), \
                         display-capture=(), encrypted-media=(), geolocation=(), gyroscope=(), hid=(), magnetometer=(), \
                         microphone=(), midi=(), payment=(), publickey-credentials-get=(), serial=(), usb=(), xr-spatial-tracking=()";
@@ -35,7 +35,8 @@ impl Headers {
         if let Ok(policy) = HeaderValue::try_from(policy(config)) {
             all.push((header::CONTENT_SECURITY_POLICY, policy));
         }
-        // It cannot name origins: a browser that knows `frame-ancestors` ignores it, others would refuse what is allowed.
+        // This header cannot name origins: a browser that knows `frame-ancestors` ignores it, others would refuse what is
+        // allowed.
         if config.embed_origins.is_empty() {
             all.push(fixed(header::X_FRAME_OPTIONS, "DENY"));
         }

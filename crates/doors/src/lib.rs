@@ -15,7 +15,8 @@
 //! | 10 | 156 | 649 | 110 | 153 |
 //! | 100 | 305 | 10,083 | 97 | 2,535 |
 //!
-//! So 100 readers cost 33 times less with gzip and 26 times less with zstd, and none of them keeps an encoder and its window.
+//! Thus 100 readers cost 33 times less with gzip and 26 times less with zstd, and none of them keeps an encoder and its
+//! window.
 //!
 //! ```
 //! # use oasis_channel::{InstanceState, NodeIdentity, NodeMessage, PROTOCOL, ProbeKind, RegisteredInstance, frame::Frame};
@@ -128,7 +129,7 @@ pub use fleet::{AlarmsByInstance, StandingAlarms};
 pub use headers::Origin;
 pub use page_origin::{MAX_ORIGINS, NoPageOrigin, PageOrigin, connecting_policy};
 pub use past::{ArchiveAccess, times::in_order};
-pub use places::Place;
+pub use places::DoorPermit;
 pub use problem::Problem;
 pub use proxies::{ForwardedHeader, Network, NetworkError, Proxied};
 pub use shard_choice::{BadShardChoice, MAX_SHARDS, ShardChoice};
@@ -159,7 +160,7 @@ impl Doors {
 /// Serves `router`, which contains the doors, until `ended` completes and every client was notified.
 ///
 /// # Errors
-/// Those of the listener.
+/// Errors of the listener.
 pub async fn serve(
     doors: &Doors,
     router: Router,

@@ -17,18 +17,18 @@ use tower_http::{
 };
 
 /// Warnings in one [`PERIOD`]: enough to see which origins or hosts are refused.
-const WARNINGS: u32 = 10;
+const MAX_WARNINGS: u32 = 10;
 /// A page that is refused tries again and again, and must not fill the log.
 const PERIOD: Duration = Duration::from_secs(60);
-/// How long a browser remembers what a page of an allowed origin may do.
-const PREFLIGHT: Duration = Duration::from_secs(600);
+/// Time that a browser remembers the rights of a page of an allowed origin.
+const PREFLIGHT_MAX_AGE: Duration = Duration::from_secs(600);
 /// Bytes of a header that are logged.
-const LONGEST_HEADER: usize = 200;
+const MAX_HEADER_BYTES: usize = 200;
 
-/// Logs refused requests, at most [`WARNINGS`] in each [`PERIOD`].
+/// Logs refused requests, at most [`MAX_WARNINGS`] in each [`PERIOD`].
 #[derive(Debug)]
 pub struct RefusalLog {
-    /// What was refused and the remedy.
+    /// The refusal and its remedy.
     message: &'static str,
     limit: LogLimit,
 }
@@ -36,7 +36,7 @@ pub struct RefusalLog {
 impl RefusalLog {
     /// A log of refusals with this message.
     pub fn new(message: &'static str) -> Self {
-        Self { message, limit: LogLimit::new(WARNINGS, PERIOD) }
+        Self { message, limit: LogLimit::new(MAX_WARNINGS, PERIOD) }
     }
 
     /// The log of refused origins.
@@ -51,7 +51,7 @@ impl RefusalLog {
         let Some(left_out) = self.limit.admit(now) else { return };
         let text = |name| {
             let value = headers.get(name).map(HeaderValue::as_bytes).unwrap_or_default();
-            String::from_utf8_lossy(value.get(..LONGEST_HEADER).unwrap_or(value)).into_owned()
+            String::from_utf8_lossy(value.get(..MAX_HEADER_BYTES).unwrap_or(value)).into_owned()
         };
         tracing::warn!(
             origin = ?text(header::ORIGIN), host = ?text(header::HOST), others = left_out.others(), "{}", self.message
@@ -83,7 +83,7 @@ pub fn sharing(config: &DoorsConfig) -> CorsLayer {
         .allow_origin(AllowOrigin::predicate(is_allowed))
         .allow_methods([Method::GET, Method::POST, Method::PUT, Method::PATCH, Method::DELETE])
         .allow_headers([header::CONTENT_TYPE, header::AUTHORIZATION])
-        .max_age(PREFLIGHT)
+        .max_age(PREFLIGHT_MAX_AGE)
 }
 
 /// Lets these pages also see when the parts of an answer arrived (W3C Resource Timing, `Timing-Allow-Origin`); around [`sharing`].
@@ -181,7 +181,7 @@ mod tests {
     fn a_page_that_tries_again_and_again_cannot_flood_the_log() {
         let (origins, start) = (RefusalLog::of_origins(), Instant::now());
         let first = logged(|| (0..1_000).for_each(|_| origins.warn(&headers("http://evil.example"), start)));
-        assert_eq!(first.lines().count(), WARNINGS as usize);
+        assert_eq!(first.lines().count(), MAX_WARNINGS as usize);
         let later = logged(|| origins.warn(&headers("http://evil.example"), start + PERIOD));
         assert!(later.contains("others=990"), "{later}");
         let long = logged(|| origins.warn(&headers(&"x".repeat(10_000)), start + PERIOD));

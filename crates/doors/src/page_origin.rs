@@ -1,11 +1,11 @@
-//! Origins of other DACs, which a policy of this one names: nothing but an origin gets through.
+//! Origins of other DACs, for policies of this one: only an origin is accepted.
 
 use axum::http::HeaderValue;
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr};
 
 /// Longest origin, bytes: names of hosts have 253 at most (RFC 1035 2.3.4).
-const LONGEST: usize = 253 + "https://:65535".len();
+const MAX_ORIGIN_BYTES: usize = 253 + "https://:65535".len();
 /// Most origins in a policy: 4 KiB of a header, which every proxy lets through.
 pub const MAX_ORIGINS: usize = 16;
 
@@ -54,7 +54,7 @@ impl FromStr for PageOrigin {
             port.bytes().all(|letter| letter.is_ascii_digit())
                 && port.parse::<u16>().is_ok_and(|port| port > 0)
         });
-        match is_scheme && is_host(host) && is_port && text.len() <= LONGEST {
+        match is_scheme && is_host(host) && is_port && text.len() <= MAX_ORIGIN_BYTES {
             true => Ok(Self(text.to_ascii_lowercase())),
             false => Err(NoPageOrigin),
         }

@@ -55,7 +55,7 @@ pub struct Places {
 
 /// A place at one door; free again when dropped.
 #[derive(Debug)]
-pub struct Place {
+pub struct DoorPermit {
     _total: OwnedSemaphorePermit,
     _door: OwnedSemaphorePermit,
     _address: AddressPermit,
@@ -79,7 +79,7 @@ impl Places {
     ///
     /// # Errors
     /// Status 503 for a bound that all share, 429 for the peer's own.
-    pub fn enter(&self, door: Door, peer: IpAddr) -> Result<Place, (&'static str, Problem)> {
+    pub fn enter(&self, door: Door, peer: IpAddr) -> Result<DoorPermit, (&'static str, Problem)> {
         let full = |key: &str| {
             let detail = format!("{key} is reached: try again later");
             ("too_many_readers", Problem::new(StatusCode::SERVICE_UNAVAILABLE, "too_many_readers", detail))
@@ -88,7 +88,7 @@ impl Places {
         let total = self.total.try_admit().ok_or_else(|| full("doors.max_readers"))?;
         let (admission, key) = self.doors.get(&door).ok_or_else(|| full(door.name()))?;
         let door = admission.try_admit().ok_or_else(|| full(key))?;
-        Ok(Place { _total: total, _door: door, _address: address })
+        Ok(DoorPermit { _total: total, _door: door, _address: address })
     }
 
     /// Takes a place of the peer's address. WebSockets and readers by text doors count together.

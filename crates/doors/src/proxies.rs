@@ -81,7 +81,7 @@ pub struct Proxied {
     pub is_encrypted: bool,
 }
 
-/// What one proxy says of its client.
+/// Statement of one proxy about its client.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Hop {
     address: Option<IpAddr>,
@@ -111,7 +111,7 @@ pub fn client(config: &DoorsConfig, peer: SocketAddr, headers: &HeaderMap) -> Op
     Some((found, Proxied { is_encrypted }))
 }
 
-/// All values of a header as one list: several lines of it are one list (RFC 9110 5.3). A line that is not text counts as one entry nobody can read.
+/// All values of a header as one list: several lines of it are one list (RFC 9110 5.3). A line that is not text counts as one unreadable entry.
 fn values<'a>(headers: &'a HeaderMap, name: &'static str) -> impl Iterator<Item = &'a str> {
     headers.get_all(name).into_iter().map(|line: &HeaderValue| line.to_str().unwrap_or_default())
 }

@@ -1,4 +1,4 @@
-//! How many requests a principal may send: so many at once, and so many a second in the long run (GCRA, by `governor`).
+//! Rate limits of the requests of a principal: a burst, and a rate in the long run (GCRA, by `governor`).
 //!
 //! Each principal has a bucket, and strangers have one for each address. The tables have a fixed size: a key is hashed with a random key, and the few that
 //! share a bucket share its requests. So no flood of addresses takes memory, or makes the DAC forget whom it limits; and strangers cannot take the buckets
@@ -26,9 +26,9 @@ use std::{
 };
 
 /// Buckets of a table.
-const BUCKETS: usize = 4_096;
-/// How long refusals are reported in the health of the DAC.
-const REPORTED: Duration = Duration::from_secs(60);
+const BUCKET_COUNT: usize = 4_096;
+/// Time for which refusals are reported in the health of the DAC.
+const REPORT_TIME: Duration = Duration::from_secs(60);
 /// Code of refused requests.
 pub const CODE: &str = "rate_limit";
 
@@ -48,7 +48,7 @@ const EXPENSIVE: [&str; 10] = [
 /// Monitors must be answered whatever else their address asks for, and so must the pages of a DAC that has ended. The answers are small.
 const FREE: [&str; 3] = ["/healthz", "/readyz", "/alive"];
 
-/// How requests of a route are counted.
+/// Cost class of the requests of a route.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cost {
     /// Not at all.
@@ -60,7 +60,7 @@ pub enum Cost {
 }
 
 impl Cost {
-    /// Of the route with this path.
+    /// Returns the cost of the route with this path.
     pub fn of(path: &str) -> Self {
         if FREE.contains(&path) {
             Self::Free
@@ -81,8 +81,8 @@ pub struct RateLimits<C: Clock = MonotonicClock> {
     clock: C,
     usual: Option<Class<C>>,
     expensive: Option<Class<C>>,
-    /// Refused requests, and when the first and the last one of a series was.
-    refused: Mutex<Refused>,
+    /// RefusalSeries requests, and when the first and the last one of a series was.
+    refused: Mutex<RefusalSeries>,
 }
 
 /// Requests of one kind.
@@ -94,7 +94,7 @@ struct Class<C: Clock> {
 }
 
 #[derive(Debug, Default)]
-struct Refused {
+struct RefusalSeries {
     series: u64,
     last: Option<Instant>,
 }
@@ -121,7 +121,7 @@ impl<C: Clock + Clone> RateLimits<C> {
             let quota =
                 Quota::per_second(a_second).allow_burst(NonZeroU32::new(burst).unwrap_or(NonZeroU32::MIN));
             let table =
-                || (0..BUCKETS).map(|_| RateLimiter::direct_with_clock(quota, clock.clone())).collect();
+                || (0..BUCKET_COUNT).map(|_| RateLimiter::direct_with_clock(quota, clock.clone())).collect();
             Some(Class { setting, principals: table(), addresses: table() })
         };
         Self {
@@ -139,21 +139,26 @@ impl<C: Clock + Clone> RateLimits<C> {
 }
 
 impl<C: Clock> RateLimits<C> {
-    /// Counts a request of a principal; without a principal, of somebody at this address.
+    /// Counts a request of a principal; without a principal, of this address.
     ///
     /// # Errors
-    /// How long to wait.
+    /// The time to wait.
     pub fn count(&self, principal: Option<&Principal>, address: IpAddr, cost: Cost) -> Result<(), TooSoon> {
         if cost == Cost::Free || principal.is_some_and(|principal| principal.kind() == Kind::Local) {
             return Ok(());
         }
         let known = principal.filter(|principal| principal.kind() != Kind::Stranger);
-        self.usual.as_ref().map_or(Ok(()), |class| self.ask(class, known, address))?;
+        self.usual.as_ref().map_or(Ok(()), |class| self.check_class(class, known, address))?;
         let expensive = self.expensive.as_ref().filter(|_| cost == Cost::Expensive);
-        expensive.map_or(Ok(()), |class| self.ask(class, known, address))
+        expensive.map_or(Ok(()), |class| self.check_class(class, known, address))
     }
 
-    fn ask(&self, class: &Class<C>, known: Option<&Principal>, address: IpAddr) -> Result<(), TooSoon> {
+    fn check_class(
+        &self,
+        class: &Class<C>,
+        known: Option<&Principal>,
+        address: IpAddr,
+    ) -> Result<(), TooSoon> {
         let bucket = match known {
             Some(principal) => self.bucket(&class.principals, (principal.kind().word(), principal.name())),
             None => self.bucket(&class.addresses, counted(address)),
@@ -164,12 +169,12 @@ impl<C: Clock> RateLimits<C> {
     }
 
     fn bucket<'a>(&self, table: &'a [Bucket<C>], key: impl Hash) -> Option<&'a Bucket<C>> {
-        table.get(self.hasher.hash_one(key) as usize % BUCKETS)
+        table.get(self.hasher.hash_one(key) as usize % BUCKET_COUNT)
     }
 
     fn note_refused(&self) {
         let mut refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
-        if refused.last.is_none_or(|last| last.elapsed() > REPORTED) {
+        if refused.last.is_none_or(|last| last.elapsed() > REPORT_TIME) {
             refused.series = 0;
         }
         refused.series += 1;
@@ -179,7 +184,7 @@ impl<C: Clock> RateLimits<C> {
     /// Requests of the series of refusals that is not over for a minute yet.
     pub fn refused_lately(&self) -> Option<u64> {
         let refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
-        refused.last.filter(|last| last.elapsed() <= REPORTED).map(|_| refused.series)
+        refused.last.filter(|last| last.elapsed() <= REPORT_TIME).map(|_| refused.series)
     }
 }
 

@@ -1,4 +1,4 @@
-//! Where a subscription continues: at a position of this DAC, at one that every DAC understands, or at whichever of both it knows.
+//! Resuming a subscription: at a position of this DAC, at one that every DAC understands, or at whichever of both it knows.
 
 use crate::past::Source;
 use oasis_dac::{Instance, StartAt};
@@ -14,7 +14,7 @@ pub struct ResumeAt {
     portable: Option<PortablePosition>,
 }
 
-/// Where to read.
+/// Source in which reading resumes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Resumed {
     /// In the topic log.

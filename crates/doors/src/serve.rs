@@ -36,23 +36,23 @@ use tokio::{
 };
 use tower_service::Service;
 
-/// Most bytes of the head of a request: a URL with a thousand instances fits.
-const HEAD: usize = 128 * 1024;
+/// Upper bound of the bytes of the head of a request: a URL with a thousand instances fits.
+const MAX_HEAD_BYTES: usize = 128 * 1024;
 /// Connections without a regular descriptor that may ask for the health of the DAC at the same time.
 const HEALTH_PLACES: usize = 4;
-/// Pause before an unfinished head is looked at again.
-const AGAIN: Duration = Duration::from_millis(10);
+/// Interval at which an unfinished head is polled.
+const HEAD_POLL_INTERVAL: Duration = Duration::from_millis(10);
 /// Most bytes of such a request.
 const HEALTH_HEAD: usize = 2_048;
-/// How long the first bytes of such a connection may take.
-const FIRST_BYTES: Duration = Duration::from_millis(500);
+/// Timeout of the first bytes of such a connection.
+const FIRST_BYTES_TIMEOUT: Duration = Duration::from_millis(500);
 /// Requests that are answered on reserved descriptors.
 const HEALTH: [&[u8]; 2] = [b"GET /healthz ", b"GET /readyz "];
 /// Log lines about failed handshakes in one [`HANDSHAKE_PERIOD`].
 const HANDSHAKE_LINES: u32 = 5;
 const HANDSHAKE_PERIOD: Duration = Duration::from_secs(60);
 /// Code of clients that do not complete a request in time.
-const LATE: &str = "request_timeout";
+const TIMEOUT_CODE: &str = "request_timeout";
 
 /// Serves HTTP/1.1 until `ended` completes and every request has its answer.
 pub async fn serve(doors: &Doors, router: Router, listener: TcpListener, ended: impl Future<Output = ()>) {
@@ -105,7 +105,7 @@ impl Server {
         match self.gate.admit(&self.connections, &stream, peer.ip()) {
             Ok(place) => {
                 bound(&stream, self.doors.config.send_buffer_bytes);
-                tokio::spawn(self.clone().meet(stream, peer, Arc::new(place), is_ending.clone()));
+                tokio::spawn(self.clone().serve_connection(stream, peer, Arc::new(place), is_ending.clone()));
             }
             // A monitor must see the DAC at work when other clients have all descriptors.
             Err(Refusal::OutOfDescriptors) => {
@@ -113,8 +113,8 @@ impl Server {
                 let number = *self.unplaced.borrow();
                 let is_ending = is_ending.clone();
                 match self.handshakes.are_required() {
-                    true => drop(tokio::spawn(self.clone().tell_health_encrypted(stream, peer, is_ending))),
-                    false => drop(tokio::spawn(self.clone().tell_health(stream, peer, number, is_ending))),
+                    true => drop(tokio::spawn(self.clone().answer_health_encrypted(stream, peer, is_ending))),
+                    false => drop(tokio::spawn(self.clone().answer_health(stream, peer, number, is_ending))),
                 }
             }
             Err(refusal) => self.refuse(stream, peer, refusal),
@@ -122,7 +122,7 @@ impl Server {
     }
 
     /// Serves a connection after its handshake, if there is to be one.
-    async fn meet(
+    async fn serve_connection(
         self: Arc<Self>,
         stream: TcpStream,
         peer: SocketAddr,
@@ -149,12 +149,12 @@ impl Server {
         if let NoHandshake::Plaintext(stream) = failed {
             let detail = "this port speaks TLS only: use https:// or wss:// instead of http:// or ws://";
             let answer = Problem::new(StatusCode::BAD_REQUEST, "plaintext", detail);
-            self.farewell.say(Stream::Plain(stream), answer.to_http());
+            self.farewell.send_and_close(Stream::Plain(stream), answer.to_http());
         }
     }
 
-    /// As [`Server::tell_health`] with TLS: the request is seen only after a handshake, which must be quick.
-    async fn tell_health_encrypted(
+    /// As [`Server::answer_health`] with TLS: the request is seen only after a handshake, which must be quick.
+    async fn answer_health_encrypted(
         self: Arc<Self>,
         stream: TcpStream,
         peer: SocketAddr,
@@ -164,14 +164,14 @@ impl Server {
             let counts = &self.doors.admission;
             return self.gate.note_refused(counts, peer.ip(), Refusal::OutOfDescriptors);
         };
-        if let Ok(Ok(stream)) = timeout(FIRST_BYTES, self.handshakes.accept(stream)).await {
+        if let Ok(Ok(stream)) = timeout(FIRST_BYTES_TIMEOUT, self.handshakes.accept(stream)).await {
             self.clone().converse(stream, peer, None, is_ending).await;
         }
     }
 
     /// Serves a request for the health of the DAC, and refuses everything else. The connection with this number gives way to later ones until it has sent
     /// something: idle connections must not keep monitors away.
-    async fn tell_health(
+    async fn answer_health(
         self: Arc<Self>,
         stream: TcpStream,
         peer: SocketAddr,
@@ -181,7 +181,7 @@ impl Server {
         let mut first = [0; HEALTH_HEAD];
         let mut unplaced = self.unplaced.subscribe();
         let length = tokio::select! {
-            seen = timeout(FIRST_BYTES, whole_head(&stream, &mut first)) => seen.ok().flatten(),
+            seen = timeout(FIRST_BYTES_TIMEOUT, whole_head(&stream, &mut first)) => seen.ok().flatten(),
             _ = unplaced.wait_for(|latest| *latest >= number + HEALTH_PLACES) => None,
         };
         let first = length.and_then(|length| first.get(..length)).unwrap_or_default();
@@ -200,7 +200,7 @@ impl Server {
         self.gate.note_refused(&self.doors.admission, peer.ip(), refusal);
         // A client that expects TLS cannot read why.
         if !self.handshakes.are_required() {
-            self.farewell.say(Stream::Plain(stream), problem(refusal).to_http());
+            self.farewell.send_and_close(Stream::Plain(stream), problem(refusal).to_http());
         }
     }
 
@@ -253,9 +253,9 @@ impl Server {
         tracing::debug!(%peer, %error, "connection ended");
         let parts = connection.into_parts().filter(|parts| error.is_timeout() && !parts.read_buf.is_empty());
         if let Some(parts) = parts {
-            self.doors.admission.count_refused(LATE);
+            self.doors.admission.count_refused(TIMEOUT_CODE);
             let late = late("head", "doors.head_timeout_ms");
-            self.farewell.say(parts.io.into_inner(), late.to_http());
+            self.farewell.send_and_close(parts.io.into_inner(), late.to_http());
         }
     }
 
@@ -273,10 +273,13 @@ impl Server {
         let mut http = http1::Builder::new();
         let head = match has_more {
             true => Duration::from_millis(self.doors.config.head_timeout_ms),
-            false => FIRST_BYTES,
+            false => FIRST_BYTES_TIMEOUT,
         };
         // From the start of the connection, and from the end of each answer.
-        http.timer(TokioTimer::new()).header_read_timeout(head).max_buf_size(HEAD).keep_alive(has_more);
+        http.timer(TokioTimer::new())
+            .header_read_timeout(head)
+            .max_buf_size(MAX_HEAD_BYTES)
+            .keep_alive(has_more);
         http
     }
 
@@ -292,7 +295,7 @@ impl Server {
         if !lateness.is_late() {
             return Ok(answer);
         }
-        self.doors.admission.count_refused(LATE);
+        self.doors.admission.count_refused(TIMEOUT_CODE);
         let mut answer = late("body", "doors.body_timeout_ms").into_response();
         answer.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
         Ok(answer)
@@ -312,13 +315,13 @@ async fn whole_head(stream: &TcpStream, head: &mut [u8]) -> Option<usize> {
             return Some(length);
         }
         // A head may come in several pieces, and the system reports only that there is one.
-        tokio::time::sleep(AGAIN).await;
+        tokio::time::sleep(HEAD_POLL_INTERVAL).await;
     }
 }
 
 fn late(part: &str, setting: &str) -> Problem {
     let detail = format!("the {part} of the request did not arrive in time ({setting})");
-    Problem::new(StatusCode::REQUEST_TIMEOUT, LATE, detail)
+    Problem::new(StatusCode::REQUEST_TIMEOUT, TIMEOUT_CODE, detail)
 }
 
 fn problem(refusal: Refusal) -> Problem {

@@ -1,4 +1,4 @@
-//! How many threads write to WebSockets: a number, or as many as the load needs.
+//! Number of threads that write to WebSockets: a fixed one, or as many as the load needs.
 
 use serde::{Deserialize, Serialize};
 use std::{fmt, num::NonZero, str::FromStr, thread};

@@ -9,7 +9,7 @@ use utoipa::ToSchema;
 /// The threads that write to WebSockets.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct ShardsView {
-    /// What was chosen: a number, `0` for one a core, or `auto`.
+    /// The choice: a number, `0` for one a core, or `auto`.
     #[schema(value_type = serde_json::Value)]
     pub choice: ShardChoice,
     /// Shards that take connections.

@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use std::convert::Infallible;
 
 /// Bytes that are sent at once, about: one item may be longer.
-const PIECE: usize = 64 * 1024;
+const CHUNK_BYTES: usize = 64 * 1024;
 
 /// Answers with an object that has these fields, and a list of this name. Items are made when the client has taken those before.
 pub fn streamed_list<T: Serialize>(
@@ -46,7 +46,7 @@ impl<T: Serialize, I: Iterator<Item = T>> Iterator for Pieces<I> {
         let is_first = self.begin.is_some();
         let mut piece = self.begin.take().unwrap_or_default();
         let empty = piece.len();
-        while piece.len() < PIECE {
+        while piece.len() < CHUNK_BYTES {
             let Some(item) = items.next() else {
                 piece.extend_from_slice(b"]}");
                 self.items = None;
@@ -79,7 +79,7 @@ mod tests {
     fn a_list_of_any_length_is_one_object_in_small_pieces() {
         for items in [0, 1, 64, 65, 1_000] {
             let pieces = pieces(json!({"epoch": "7", "bytes": 3}), items);
-            assert!(pieces.iter().all(|piece| piece.len() < PIECE + 2_000));
+            assert!(pieces.iter().all(|piece| piece.len() < CHUNK_BYTES + 2_000));
             let whole: Value = serde_json::from_slice(&pieces.concat()).unwrap();
             let numbers: Vec<_> = whole["items"]
                 .as_array()

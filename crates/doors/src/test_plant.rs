@@ -52,7 +52,7 @@ impl Plant {
             software: "test".into(),
             pid: 1,
         };
-        plant.say(&NodeMessage::Hello {
+        plant.send_message(&NodeMessage::Hello {
             protocol: PROTOCOL,
             node,
             secret: None,
@@ -67,11 +67,11 @@ impl Plant {
             kind: ProbeKind::Pushed,
             state: InstanceState { hertz: None, enabled: true, recorder: None },
         };
-        plant.say(&NodeMessage::Register { types: vec![probe_type], instances: vec![instance] });
+        plant.send_message(&NodeMessage::Register { types: vec![probe_type], instances: vec![instance] });
         plant
     }
 
-    pub fn say(&mut self, message: &NodeMessage) {
+    pub fn send_message(&mut self, message: &NodeMessage) {
         let json = serde_json::to_vec(message).unwrap();
         self.session.handle(Frame::Control(&json), now(), &mut Vec::new()).unwrap();
     }
@@ -99,10 +99,10 @@ impl Plant {
             dropped,
             after_sent: Drops::default(),
         };
-        self.say(&NodeMessage::Counters { instances: vec![counters] });
+        self.send_message(&NodeMessage::Counters { instances: vec![counters] });
     }
 
-    /// A sample ahead of its turn, after so many others.
+    /// Sends a sample ahead of its turn, after `after` others.
     pub fn send_ahead(&mut self, topic: u32, after: u64) {
         let batch = Self::batch(topic, after, 1);
         self.session.handle(Frame::Ahead(&batch), now(), &mut Vec::new()).unwrap();

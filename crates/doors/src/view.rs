@@ -1,4 +1,4 @@
-//! How nodes, instances and ledgers look in JSON, the same over HTTP and WebSocket.
+//! JSON of nodes, instances and ledgers, the same over HTTP and WebSocket.
 
 use crate::permissions::Caller;
 use oasis_archive::Archive;
@@ -6,7 +6,7 @@ use oasis_channel::{Overhead, ProbeKind, RecorderSpan};
 use oasis_dac::{
     Backlog, Delivery, DemandState, DerivedStreams, Hop, Instance, Ledger, LogState, Node, Registry,
     SchemaHash,
-    settings::{LabelMap, Shown},
+    settings::{LabelMap, LabelsAndSettings},
 };
 use oasis_store::Account;
 use oasis_wire::{batch::Batch, loss::Cause, quantity::Epoch, schema::ProbeType, value};
@@ -18,7 +18,7 @@ use std::{
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-/// How 64-bit integers are written: JavaScript rounds numbers beyond 2^53.
+/// Format of 64-bit integers: JavaScript rounds numbers beyond 2^53.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Integers {
     /// As JSON numbers.
@@ -44,7 +44,7 @@ impl Integers {
 pub enum Presence {
     /// The node's channel is open.
     Online,
-    /// It is not.
+    /// The node is not connected.
     Offline,
 }
 
@@ -73,7 +73,7 @@ pub struct NodeView {
     round_trip_ns: Option<u64>,
     /// Cost of the instrumentation on its host; null until the node has reported it.
     overhead: Option<OverheadView>,
-    /// What it has taken and this DAC has not received; absent if it is not connected here, and in a registry.
+    /// Samples that it has taken and this DAC has not received; absent if it is not connected here, and in a registry.
     #[serde(skip_serializing_if = "Option::is_none")]
     backlog: Option<BacklogView>,
     /// Whether its samples were recorded before and are played back.
@@ -93,7 +93,7 @@ pub struct NodeView {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, ToSchema)]
 pub struct BacklogView {
     samples: u64,
-    /// All of them were taken in so many seconds before now; null if that is unknown, or there are none.
+    /// Age of the oldest of them in seconds, at most; null if it is unknown, or there are none.
     within_s: Option<f64>,
 }
 
@@ -136,7 +136,7 @@ pub struct InstanceView {
     demand: Option<DemandView>,
     #[schema(value_type = String, example = "periodic")]
     kind: ProbeKind,
-    /// What its flight recorder sends around a trigger; null without a recorder.
+    /// Time span that its flight recorder sends around a trigger; null without a recorder.
     recorder: Option<RecorderView>,
     #[schema(value_type = String)]
     epoch: Epoch,
@@ -145,10 +145,10 @@ pub struct InstanceView {
     /// `labels`: its own labels; `settings`: what is kept, or differs from what its program has declared. Absent without any.
     #[serde(flatten)]
     #[schema(value_type = Object)]
-    shown: Shown,
+    shown: LabelsAndSettings,
 }
 
-/// What a flight recorder sends around a trigger.
+/// Time span that a flight recorder sends around a trigger.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct RecorderView {
     /// Seconds before it.
@@ -202,7 +202,7 @@ pub struct SubscribedInstance {
     ledger: LedgerCounts,
 }
 
-/// What a ledger counts, without its gaps.
+/// Counts of a ledger, without its gaps.
 #[derive(Debug, Clone, Serialize)]
 pub struct LedgerCounts {
     received: u64,
@@ -298,7 +298,7 @@ pub(crate) fn known_pid(node: &Node) -> Option<u32> {
     Some(node.identity.pid).filter(|_| !node.is_remembered)
 }
 
-/// A node with so many instances.
+/// Returns the view of a node with this number of instances.
 pub(crate) fn node(registry: &Registry, node: &Node, instances: usize) -> NodeView {
     let identity = &node.identity;
     NodeView {
@@ -487,11 +487,11 @@ mod tests {
         let topic = dac.registry.instances()[0].topic;
         let counters =
             Counters { topic, taken: 10, sent: 3, dropped: Drops::default(), after_sent: Drops::default() };
-        plant.say(&NodeMessage::Counters { instances: vec![counters] });
+        plant.send_message(&NodeMessage::Counters { instances: vec![counters] });
         assert_eq!(backlog(&dac), Some(json!({"samples": 10, "within_s": null})), "none has come");
         plant.send(topic.0, 3);
         assert_eq!(backlog(&dac), Some(json!({"samples": 7, "within_s": null})), "no clock is known");
-        plant.say(&NodeMessage::Ping {
+        plant.send_message(&NodeMessage::Ping {
             node_time: 0,
             clock_offset_ns: Some(0),
             round_trip_ns: Some(0),

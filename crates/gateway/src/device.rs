@@ -42,7 +42,7 @@ pub struct Moment {
     pub wall: u64,
 }
 
-/// What devices of a gateway share.
+/// State that devices of a gateway share.
 #[derive(Debug, Default)]
 pub struct Known {
     /// Schemas.
@@ -88,9 +88,9 @@ struct Offered {
 /// A frame that was not used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Refused {
-    /// It is of another session: the device must announce itself.
+    /// The frame is of another session: the device must announce itself.
     OtherSession,
-    /// It has contents that no device sends.
+    /// The frame has contents that no device sends.
     Contents,
 }
 
@@ -356,7 +356,7 @@ impl Device {
         let same =
             self.offered.as_ref().filter(|offered| is_repeated(offered)).map(|offered| offered.session);
         let session = same.unwrap_or_else(|| new_session(self.current(), announce.session));
-        // What the last announcement says of the end of the session before it counts.
+        // The last announcement's statement about the end of the session before it counts.
         self.offered = Some(Offered { session, announce, types });
         session
     }
@@ -391,10 +391,10 @@ impl Device {
             }
         }
         if announce.session == 0 && announce.instances.iter().any(|known| known.ended > 0) {
-            // It has started before, and no session came of that: what it took then gets a run of its own.
+            // The device has started before, and no session came of that: what it took then gets a run of its own.
             self.begin(new_session(current, session), &announce, &types)?;
             for (index, known) in announce.instances.iter().enumerate() {
-                self.uplink.taken(index, known.ended.min(instance::MOST_EVER), Missing::default());
+                self.uplink.taken(index, known.ended.min(instance::MAX_SEQUENCE), Missing::default());
             }
         }
         self.begin(session, &announce, &types)?;
@@ -428,7 +428,7 @@ impl Device {
                     let Some(index) = before else { continue };
                     (index, accepted.instances.get(index).map_or(0, |instance| instance.most(now)))
                 }
-                None => (index, instance::MOST_EVER),
+                None => (index, instance::MAX_SEQUENCE),
             };
             self.uplink.taken(index, known.ended.min(most), Missing::default());
         }

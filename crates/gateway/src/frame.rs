@@ -1,7 +1,7 @@
 //! Frames of the link (`docs/reference/embedded.md`): bytes to frames and back. Pure.
 
 /// Bytes of a frame before it is stuffed, without its body.
-const OVERHEAD: usize = 10;
+const FRAME_OVERHEAD_BYTES: usize = 10;
 /// Most bytes of a frame before it is stuffed.
 pub const MAX_FRAME: usize = 4_096;
 /// Most bytes of a frame, stuffed, without the zero after it.
@@ -90,7 +90,7 @@ fn unstuffed(stuffed: &mut [u8]) -> Result<Frame<'_>, Damage> {
 
 /// Appends a frame with its zero.
 pub fn write(frame: Frame<'_>, out: &mut Vec<u8>) {
-    let mut bytes = Vec::with_capacity(OVERHEAD + frame.body.len());
+    let mut bytes = Vec::with_capacity(FRAME_OVERHEAD_BYTES + frame.body.len());
     bytes.extend([frame.kind, frame.number]);
     bytes.extend(frame.session.to_le_bytes());
     bytes.extend_from_slice(frame.body);

@@ -22,14 +22,14 @@ use std::{
 
 /// Rate of a serial line that names none.
 const BAUD: u32 = 115_200;
-/// How long a thread waits for bytes before it looks what else is due.
-const LOOK: Duration = Duration::from_millis(20);
-/// How long a thread waits before it opens a line again.
-const REOPEN: Duration = Duration::from_secs(1);
+/// Longest wait for bytes before a thread does what else is due.
+const READ_TIMEOUT: Duration = Duration::from_millis(20);
+/// Delay before a thread opens a line again.
+const REOPEN_DELAY: Duration = Duration::from_secs(1);
 /// Bytes of one read.
-const READ: usize = 4_096;
+const READ_CHUNK_BYTES: usize = 4_096;
 
-/// Where devices are.
+/// Address of devices.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LineAddress {
     /// A serial port, or a pseudo-terminal.
@@ -89,7 +89,7 @@ impl<'de> serde::Deserialize<'de> for LineAddress {
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct GatewayConfig {
-    /// Where devices are.
+    /// Address of devices.
     pub devices: Vec<LineAddress>,
     /// Names of devices that always get a place; `*` is any text.
     pub known: Vec<String>,
@@ -151,7 +151,7 @@ pub struct Line {
     threads: Vec<JoinHandle<()>>,
 }
 
-/// What the threads of a line share.
+/// State that the threads of a line share.
 #[derive(Clone)]
 struct Shared {
     registry: Arc<Registry>,
@@ -178,9 +178,9 @@ impl Shared {
 
     /// Waits before a line is opened again; less if the gateway ends.
     fn pause(&self) {
-        let until = Instant::now() + REOPEN;
+        let until = Instant::now() + REOPEN_DELAY;
         while !self.is_stopping() && Instant::now() < until {
-            thread::sleep(LOOK);
+            thread::sleep(READ_TIMEOUT);
         }
     }
 }

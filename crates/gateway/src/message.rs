@@ -14,16 +14,16 @@ const MAX_NAME: usize = 64;
 /// Longest text of a schema, bytes.
 pub const MAX_SCHEMA: u16 = 16_384;
 
-/// What a device says.
+/// Message of a device.
 #[derive(Debug, Clone, PartialEq)]
 pub enum FromDevice<'a> {
     /// A native batch.
     Batch(&'a [u8]),
-    /// Who it is.
+    /// Identity of the device.
     Announce(Announce),
     /// A piece of a schema.
     Schema(SchemaPiece<'a>),
-    /// Of each instance, in order.
+    /// States of the instances, in order.
     Counters(Vec<InstanceCounters>),
     /// Asks for the time; its uptime in nanoseconds.
     TimeRequest(u64),
@@ -33,12 +33,12 @@ pub enum FromDevice<'a> {
     Unknown,
 }
 
-/// Who a device is.
+/// Identity of a device.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Announce {
     /// The last session that the device knows; 0 if none.
     pub session: u32,
-    /// It has started since it was accepted.
+    /// The device has started since it was accepted.
     pub has_started: bool,
     /// Starts since its memory was last invalid.
     pub starts: u32,
@@ -59,7 +59,7 @@ pub struct AnnouncedInstance {
     pub schema_crc: u32,
     /// Bytes of the schema's text.
     pub schema_bytes: u16,
-    /// How it is sampled.
+    /// Kind of sampling.
     pub kind: ProbeKind,
     /// Whether it takes samples.
     pub enabled: bool,
@@ -76,7 +76,7 @@ pub struct AnnouncedInstance {
 pub struct SchemaPiece<'a> {
     /// Number of the instance.
     pub instance: u8,
-    /// Where it begins.
+    /// Offset of the beginning.
     pub offset: u16,
     /// Bytes of the whole text.
     pub total: u16,
@@ -108,7 +108,7 @@ pub struct CommandResult {
     pub millihertz: u32,
 }
 
-/// What a gateway says.
+/// Message of a gateway.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ToDevice {
     /// The session that holds from now on.
@@ -122,7 +122,7 @@ pub enum ToDevice {
     AskSchema {
         /// Number of the instance.
         instance: u8,
-        /// Where the piece begins.
+        /// Offset of the piece.
         offset: u16,
     },
     /// Asks the device to announce itself.
@@ -140,7 +140,7 @@ pub enum ToDevice {
         id: u32,
         /// Number of the instance.
         instance: u8,
-        /// What to do.
+        /// Action of the command.
         command: u8,
         /// Millihertz, or 0.
         argument: u32,
@@ -287,7 +287,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// A text of at least so many bytes that is fit for a name.
+    /// A text of at least this many bytes that is fit for a name.
     fn name(&mut self, least: usize) -> Result<String, Invalid> {
         let length = usize::from(self.u8()?);
         let (text, rest): (&'a [u8], _) = self.0.split_at_checked(length).ok_or(Invalid::Short)?;

@@ -16,7 +16,7 @@ use std::{
 };
 
 /// Most devices of a gateway.
-pub const MOST: usize = 256;
+pub const MAX_DEVICES: usize = 256;
 /// Places among them that only known devices get. Who reaches the port can announce any number of others.
 const RESERVED: usize = 64;
 /// Most devices of one address that are not known.
@@ -29,7 +29,7 @@ pub type SharedDevice = Arc<Mutex<Device>>;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LineNumber(pub u64);
 
-/// Where an announcement comes from.
+/// Origin of an announcement.
 #[derive(Debug, Clone, Copy)]
 pub struct Caller {
     /// The line, or the connection.
@@ -68,14 +68,14 @@ struct Claimed {
 impl Held {
     /// Whether one more device has a place.
     fn check_room(&self, is_known: bool, source: Option<IpAddr>) -> Result<(), ClaimError> {
-        if self.devices.len() >= MOST {
+        if self.devices.len() >= MAX_DEVICES {
             return Err(ClaimError::TooMany);
         }
         if is_known {
             return Ok(());
         }
         let strangers = || self.devices.values().filter(|claimed| !claimed.is_known);
-        if strangers().count() >= MOST - RESERVED {
+        if strangers().count() >= MAX_DEVICES - RESERVED {
             return Err(ClaimError::TooManyStrangers);
         }
         let of_source = || strangers().filter(|claimed| claimed.source == source).count();
@@ -101,11 +101,11 @@ pub enum ClaimError {
     #[error("the node of this gateway has this name: give the device another one, or the gateway (--name)")]
     OwnName,
     /// There are too many devices.
-    #[error("a gateway has at most {MOST} devices")]
+    #[error("a gateway has at most {MAX_DEVICES} devices")]
     TooMany,
     /// There are too many devices that it has not known before.
     #[error(
-        "{RESERVED} of {MOST} places are for known devices, and the others are taken: name the device in gateway.known"
+        "{RESERVED} of {MAX_DEVICES} places are for known devices, and the others are taken: name the device in gateway.known"
     )]
     TooManyStrangers,
     /// One address announces too many of them.
@@ -246,7 +246,7 @@ mod tests {
         }
         assert_eq!(claim("one more", 1, now), Err(ClaimError::TooManyOfSource));
         claim("another address", 2, now).unwrap();
-        for number in MOST_OF_SOURCE + 1..MOST - RESERVED {
+        for number in MOST_OF_SOURCE + 1..MAX_DEVICES - RESERVED {
             claim(&format!("invented {number}"), 2 + u8::try_from(number / 32).unwrap(), now).unwrap();
         }
         assert_eq!(claim("one more", 99, now), Err(ClaimError::TooManyStrangers));

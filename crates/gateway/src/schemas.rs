@@ -8,7 +8,7 @@ use std::{
 use uuid::Uuid;
 
 /// Most schemas that are remembered. Beyond it all are forgotten, and asked for again.
-const MOST: usize = 1_024;
+const MAX_CACHED_SCHEMAS: usize = 1_024;
 
 /// A type and the CRC-32 of its text.
 pub type Key = (Uuid, u32);
@@ -54,7 +54,7 @@ impl Schemas {
             return Err(SchemaError::OtherType(probe_type.uuid));
         }
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if known.len() >= MOST {
+        if known.len() >= MAX_CACHED_SCHEMAS {
             known.clear();
         }
         known.insert(key, Arc::new(probe_type));

@@ -13,16 +13,16 @@ use std::{
 };
 
 /// Most devices that are remembered. Beyond it those that came last begin a new session after a restart of the gateway.
-const MOST: usize = 1_000;
+const MAX_SAVED_DEVICES: usize = 1_000;
 /// Longest file, bytes.
-const LONGEST: u64 = 4 * 1024 * 1024;
+const MAX_FILE_BYTES: u64 = 4 * 1024 * 1024;
 
 /// A device's session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KnownSession {
     /// Its number.
     pub session: u32,
-    /// Last sequence number of each instance that was received or declared, when the gateway ended as it should; empty otherwise.
+    /// Last sequence number of each instance that was received or declared, when the gateway ended cleanly; empty otherwise.
     #[serde(default)]
     pub last: Vec<u64>,
 }
@@ -71,7 +71,7 @@ impl Sessions {
                     "another gateway has this file: after a restart of this one each device begins a new session (--state names a folder of its own)");
                 return in_memory();
             }
-            // Of what cannot be written the file itself is the better witness.
+            // If the file cannot be written, its present contents are the better source.
             Err(TryLockError::Error(_)) => None,
             Ok(lock) => Some(lock),
         };
@@ -108,7 +108,7 @@ impl Sessions {
     /// Notes the session of a device.
     pub fn set(&mut self, device: &str, session: KnownSession) {
         let devices = &mut self.remembered.devices;
-        if devices.get(device) == Some(&session) || (devices.len() >= MOST && !devices.contains_key(device)) {
+        if devices.get(device) == Some(&session) || (devices.len() >= MAX_SAVED_DEVICES && !devices.contains_key(device)) {
             return;
         }
         devices.insert(device.into(), session);
@@ -144,7 +144,7 @@ fn read(file: &Path) -> io::Result<Option<Remembered>> {
         opened => opened?,
     };
     let mut bytes = Vec::new();
-    opened.take(LONGEST).read_to_end(&mut bytes)?;
+    opened.take(MAX_FILE_BYTES).read_to_end(&mut bytes)?;
     Ok(Some(serde_json::from_slice(&bytes)?))
 }
 

@@ -17,11 +17,11 @@ use std::{
 const ASK_AGAIN: Duration = Duration::from_millis(100);
 /// Noise is logged once in this time.
 const LOG_AGAIN: Duration = Duration::from_secs(3_600);
-/// So many damaged frames, or bytes without a frame, and no whole frame: the speed may be wrong.
+/// Number of damaged frames, or bytes without a frame, without a whole frame: the speed may be wrong.
 const ONLY_DAMAGED: u64 = 10;
 const ONLY_NOISE: u64 = 4_096;
 
-/// Where bytes come from, and go to: an address of datagrams; none for a stream.
+/// Peer that bytes come from, and go to: an address of datagrams; none for a stream.
 pub type Peer = Option<SocketAddr>;
 
 /// A line, or a connection of one.
@@ -51,7 +51,7 @@ struct Heard {
     next: Option<u8>,
 }
 
-/// What was logged of the line, and when.
+/// Events of the line that were logged, and their times.
 #[derive(Default)]
 struct Log {
     /// Since the line was opened.

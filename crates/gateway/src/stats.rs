@@ -27,7 +27,7 @@ pub struct LineStats {
     pub lost_samples: AtomicU64,
     /// Restarts of devices.
     pub restarts: AtomicU64,
-    /// Those after which nobody knows how many samples were lost.
+    /// Events after which the number of lost samples is unknown.
     pub unknown_restarts: AtomicU64,
     /// Devices that are heard.
     pub devices: AtomicU32,

@@ -44,7 +44,7 @@ pub trait Uplink: Send {
 /// Makes connectors to the DAC: one for each device.
 pub type Connectors = dyn Fn() -> std::io::Result<Box<dyn Connector>> + Send + Sync;
 
-/// What all nodes of a gateway share.
+/// State that all nodes of a gateway share.
 pub struct Nodes {
     /// Bounds of each.
     pub config: NodeConfig,

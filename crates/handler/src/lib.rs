@@ -75,7 +75,7 @@ pub trait Handler: Send + Sync + 'static {
         None
     }
 
-    /// Returns what somebody should know although it does its work, one sentence each. Must not block; called from other threads.
+    /// Returns warnings about a handler that works, one sentence each. Must not block; called from other threads.
     fn warnings(&self) -> Vec<String> {
         Vec::new()
     }
@@ -136,7 +136,7 @@ pub trait StoredSamples: Send + Sync + 'static {
     fn flush(&self) -> Pin<Box<dyn Future<Output = Result<(), Failure>> + Send + '_>>;
 }
 
-/// Why a handler cannot go on, for people.
+/// Reason why a handler cannot continue, for people.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct Failure(pub String);

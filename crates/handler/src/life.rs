@@ -16,7 +16,7 @@ const MAX_DETAIL: usize = 1_024;
 pub(crate) struct Backoff {
     /// After the first failure; each further one doubles it.
     pub first: Duration,
-    /// At most: nobody waits longer for a thread that died, also not for one that dies again and again.
+    /// Upper bound of the pause, also for a thread that fails again and again.
     pub most: Duration,
     /// A run of at least this length counts as recovered: the next pause is the first one again.
     pub recovered: Duration,

@@ -3,10 +3,10 @@
 use oasis_dac::now;
 use serde::Serialize;
 
-/// How a handler is, in conditions of its own, since when, and why.
+/// Condition of a handler, in words of its own, with its begin and reason.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Reach<C> {
-    /// How it is.
+    /// The condition.
     pub condition: C,
     /// Since when, in nanoseconds since 1970; 0 before the first condition.
     pub since: u64,

@@ -1,4 +1,4 @@
-//! How a handler is, for API, command line and page.
+//! Status of a handler, for API, command line and page.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -7,14 +7,14 @@ use serde_json::Value;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Condition {
-    /// It was stopped, or never started.
+    /// The handler was stopped, or never started.
     #[default]
     Stopped,
-    /// It runs.
+    /// The handler runs.
     Running,
-    /// It failed, and starts again after a pause.
+    /// The handler failed, and starts again after a pause.
     BackingOff,
-    /// It was asked to stop and has not done so yet.
+    /// The handler was asked to stop and has not stopped yet.
     Stopping,
 }
 
@@ -39,7 +39,7 @@ pub struct Status {
     pub condition: Condition,
     /// The last failure; none since it was started by hand.
     pub detail: Option<String>,
-    /// How often it was started again after a failure since it was started by hand.
+    /// Number of restarts after a failure since it was started by hand.
     pub restarts: u64,
     /// The handler's own state.
     pub state: Value,

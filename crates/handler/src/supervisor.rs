@@ -16,8 +16,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Interval between looks at a handler that stops.
-const LOOK: Duration = Duration::from_millis(200);
+/// Interval at which a stopping handler is polled.
+const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
 /// Why a handler cannot be started or stopped.
 #[derive(Debug, thiserror::Error)]
@@ -38,15 +38,15 @@ pub enum HandlerError {
         /// As the system reports it.
         error: io::Error,
     },
-    /// A call of it has not returned for so long that nobody waits for it.
+    /// A call of the handler has not returned for so long that its end is not awaited.
     #[error("handler not stopped, {0}; stop stays requested")]
     Hangs(Finding),
-    /// It has not stopped in time.
+    /// The handler has not stopped in time.
     #[error("handler {name} has not stopped within {} s; stop stays requested", deadline.as_secs())]
     Slow {
         /// Its name.
         name: &'static str,
-        /// How long it may take.
+        /// Time that it had to stop.
         deadline: Duration,
     },
 }
@@ -214,12 +214,12 @@ impl Supervisor {
         let deadline = asked + entry.handler.stop_deadline();
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
-            match running.ended.recv_timeout(left.min(LOOK)) {
+            match running.ended.recv_timeout(left.min(POLL_INTERVAL)) {
                 Err(RecvTimeoutError::Timeout) => {
                     if let Some(finding) = self.dac.health.finding(entry.handler.name()) {
                         return Err(HandlerError::Hangs(finding));
                     }
-                    if left <= LOOK {
+                    if left <= POLL_INTERVAL {
                         return Err(entry.slow());
                     }
                 }

@@ -84,16 +84,16 @@ struct CallBegun {
 pub struct Finding {
     /// Its name.
     pub thread: Arc<str>,
-    /// What is wrong.
+    /// Problem of the thread.
     pub kind: FindingKind,
     /// For how long.
     pub lasts: Duration,
 }
 
-/// What is wrong with a thread.
+/// Problem of a thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FindingKind {
-    /// It panicked, and was not started again yet.
+    /// The thread panicked, and was not started again yet.
     Died,
     /// This call has not returned.
     Hangs(&'static str),

@@ -14,8 +14,8 @@ use std::{
     time::Duration,
 };
 
-/// Pause between two looks.
-const LOOK: Duration = Duration::from_millis(500);
+/// Interval of checks.
+const CHECK_INTERVAL: Duration = Duration::from_millis(500);
 
 /// A thread that looks for findings twice a second, and logs each of them once. Dropping it ends the thread.
 #[derive(Debug)]
@@ -37,7 +37,7 @@ impl Watchdog {
         let (ending, ended) = mpsc::channel();
         let mut reported = Reported::default();
         let mut look = move || {
-            if ended.recv_timeout(LOOK) != Err(RecvTimeoutError::Timeout) {
+            if ended.recv_timeout(CHECK_INTERVAL) != Err(RecvTimeoutError::Timeout) {
                 return ControlFlow::Break(());
             }
             let findings = health.findings();
@@ -46,7 +46,7 @@ impl Watchdog {
             ControlFlow::Continue(())
         };
         let watch = move || {
-            // Who watches the others must not die of a panic.
+            // The thread that watches the others must not end by a panic.
             while catch_unwind(AssertUnwindSafe(&mut look)).unwrap_or(ControlFlow::Continue(())).is_continue()
             {
             }

@@ -43,7 +43,7 @@ pub struct Batch {
     pub offsets: Range<Offset>,
     /// Offsets of the wanted samples.
     pub wanted: Range<Offset>,
-    /// What never reached the topic log between the piece before and this batch, with the causes, if they are known.
+    /// Samples that never reached the topic log between the piece before and this batch, with the causes, if they are known.
     pub gaps_before: Option<Arc<[Gap]>>,
 }
 

@@ -55,7 +55,7 @@ pub struct Reader {
     missing: Option<Offset>,
     /// Whether small batches that were grouped are read as one batch.
     takes_groups: bool,
-    /// What was read, to find the gaps after it.
+    /// Samples that were read, to find the gaps after them.
     gaps: GapsBefore,
 }
 
@@ -320,18 +320,18 @@ impl Reader {
         Some((Piece::Type(probe_type.clone()), at))
     }
 
-    fn take(&mut self, stored: Vec<oasis_store::Piece>) -> Vec<(Piece, Position)> {
+    fn take(&mut self, stored: Vec<oasis_store::PastItem>) -> Vec<(Piece, Position)> {
         let mut pieces = Vec::with_capacity(stored.len());
         for piece in stored {
             match piece {
-                oasis_store::Piece::Epoch(series) => {
+                oasis_store::PastItem::Epoch(series) => {
                     pieces.push((Piece::Epoch, Position { epoch: series.epoch, offset: Offset(0) }));
                 }
-                oasis_store::Piece::Gap { epoch, offsets, cause, run } => {
+                oasis_store::PastItem::Gap { epoch, offsets, cause, run } => {
                     let after = Position { epoch, offset: offsets.end };
                     pieces.push((Piece::Gap { offsets: Some(offsets), cause, run }, after));
                 }
-                oasis_store::Piece::Samples { series, batch, offsets, wanted } => {
+                oasis_store::PastItem::Samples { series, batch, offsets, wanted } => {
                     let epoch = series.epoch;
                     let start = Position { epoch, offset: wanted.start };
                     pieces.extend(self.change_type(&series.probe_type, start));

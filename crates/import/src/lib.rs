@@ -221,7 +221,7 @@ impl Import {
         name: impl Fn(&str) -> String,
     ) -> Result<Vec<Finding>, ImportError> {
         let bytes = fs::read(path)?;
-        let (header, found) = recovery::look_at(&bytes)?;
+        let (header, found) = recovery::scan(&bytes)?;
         for of_series in &found.index.series {
             let node = name(&of_series.series.node).into();
             let series = Series { node, ..(*of_series.series).clone() };

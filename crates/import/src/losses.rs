@@ -3,7 +3,7 @@
 use super::{Import, ImportError, Instance, known::KnownSequences};
 use oasis_store::{
     History, OpenError, ReadError,
-    catalogue::{Extent, LossRow, MOST_LOSSES},
+    catalogue::{Extent, LossRow, MAX_LOSSES},
     clock::now,
     loss_tracker::{LossTracker, Missing},
     store::NotStored,
@@ -28,10 +28,10 @@ pub(super) struct Lost {
 /// Errors of reading the source archive.
 #[derive(Debug, thiserror::Error)]
 pub enum SourceError {
-    /// It cannot be opened.
+    /// The file cannot be opened.
     #[error(transparent)]
     Open(#[from] OpenError),
-    /// It cannot be read.
+    /// The file cannot be read.
     #[error(transparent)]
     Read(#[from] ReadError),
 }
@@ -49,7 +49,7 @@ impl Import {
         if cause == Cause::Unexplained || !is_range {
             return;
         }
-        if self.lost.len() as u64 >= MOST_LOSSES {
+        if self.lost.len() as u64 >= MAX_LOSSES {
             self.imported.causes_forgotten += 1;
             return;
         }
@@ -151,7 +151,7 @@ impl Import {
             // Losses of an instance without samples are not needed.
             let Some(own) = self.instances.get_mut(&(node.clone(), instance.clone())) else { continue };
             let new = own.known.add(*run, *numbers.start()..numbers.end().saturating_add(1));
-            let room = usize::try_from(MOST_LOSSES).unwrap_or(usize::MAX) - rows.len();
+            let room = usize::try_from(MAX_LOSSES).unwrap_or(usize::MAX) - rows.len();
             self.imported.causes_forgotten += new.len().saturating_sub(room) as u64;
             let new = new.into_iter().take(room);
             rows.extend(new.map(|new| (node, instance, *run, new.start..=new.end - 1, cause)));

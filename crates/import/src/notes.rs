@@ -5,13 +5,13 @@ use oasis_store::{
     History,
     annotation::{self, AnnotationError, AnnotationFilter, Note},
     clock::now,
-    test_run::{Description, LONGEST_NAME, MOST_TEST_RUNS, TestRun, TestRunError, TestRunFilter},
+    test_run::{Description, LONGEST_NAME, MAX_TEST_RUNS, TestRun, TestRunError, TestRunFilter},
 };
 use oasis_wire::quantity::Nanos;
 use std::{collections::BTreeSet, path::Path};
 
 /// Annotations read at once.
-const READ: usize = 1_000;
+const READ_CHUNK_NOTES: usize = 1_000;
 
 impl Import {
     /// Imports test runs, annotations and facts about nodes of an archive whose segment files were all added. `prefix` goes before the name of a test run
@@ -26,7 +26,7 @@ impl Import {
         name: impl Fn(&str) -> String,
     ) -> Result<(), ImportError> {
         let history = History::open(archive)?;
-        let runs = history.0.catalogue().test_runs(&TestRunFilter::default(), MOST_TEST_RUNS as usize)?;
+        let runs = history.0.catalogue().test_runs(&TestRunFilter::default(), MAX_TEST_RUNS as usize)?;
         let end = history.reaches()?.values().map(|(_, end)| *end).max().unwrap_or_default();
         for run in runs.into_iter().rev() {
             self.add_test_run(run, prefix, Nanos(end))?;
@@ -87,7 +87,7 @@ impl Import {
     ) -> Result<(), ImportError> {
         let mut filter = AnnotationFilter::default();
         loop {
-            let some = history.0.catalogue().annotations(&filter, READ)?;
+            let some = history.0.catalogue().annotations(&filter, READ_CHUNK_NOTES)?;
             let Some(last) = some.last() else { return Ok(()) };
             filter.after = Some((last.note.time, last.id));
             for annotation in some {

@@ -57,7 +57,7 @@ pub enum ChoiceError {
     NothingToWatch {
         /// The missing thing, and where the probe searched.
         missing: &'static str,
-        /// What to do.
+        /// Action that the user can take.
         remedy: &'static str,
     },
     /// The host cannot list what the probe can watch.

@@ -4,7 +4,7 @@ use oasis_probe::RowWriter;
 use std::fmt;
 
 /// Marks the place of a cut.
-pub const MARK: &str = "…";
+pub const CUT_MARK: &str = "…";
 
 /// Maximum fields of a record. Further fields count as cut.
 pub const FIELDS: usize = 16;
@@ -38,10 +38,10 @@ impl<'a, 'row> Cutter<'a, 'row> {
         if text.len() <= bytes {
             return self.row.string(text);
         }
-        let kept = &text[..boundary_before(text, bytes - MARK.len())];
-        self.row.vector(kept.len() + MARK.len());
+        let kept = &text[..boundary_before(text, bytes - CUT_MARK.len())];
+        self.row.vector(kept.len() + CUT_MARK.len());
         self.row.packed(kept.as_bytes());
-        self.row.packed(MARK.as_bytes());
+        self.row.packed(CUT_MARK.as_bytes());
         self.cut += (text.len() - kept.len()) as u64;
     }
 
@@ -50,9 +50,9 @@ impl<'a, 'row> Cutter<'a, 'row> {
         if path.len() <= bytes {
             return self.row.string(path);
         }
-        let kept = &path[boundary_after(path, path.len() - (bytes - MARK.len()))..];
-        self.row.vector(MARK.len() + kept.len());
-        self.row.packed(MARK.as_bytes());
+        let kept = &path[boundary_after(path, path.len() - (bytes - CUT_MARK.len()))..];
+        self.row.vector(CUT_MARK.len() + kept.len());
+        self.row.packed(CUT_MARK.as_bytes());
         self.row.packed(kept.as_bytes());
         self.cut += (path.len() - kept.len()) as u64;
     }
@@ -124,12 +124,12 @@ impl fmt::Write for BoundedText {
             self.text.push_str(more);
             return Ok(());
         }
-        let room = self.bytes - MARK.len();
+        let room = self.bytes - CUT_MARK.len();
         // The earlier text may reach into the room of the mark.
         self.text.push_str(&more[..boundary_before(more, room.saturating_sub(self.text.len()))]);
         self.text.truncate(boundary_before(&self.text, room));
         self.cut = (whole - self.text.len()) as u64;
-        self.text.push_str(MARK);
+        self.text.push_str(CUT_MARK);
         Ok(())
     }
 }
@@ -189,7 +189,7 @@ mod tests {
         fn a_cut_text_fits_its_bound_and_the_count_is_exact(text in ".{0,40}", bytes in 4_usize..40) {
             for (kept, cut) in [written(|to| to.text(&text, bytes)), written(|to| to.path(&text, bytes))] {
                 prop_assert!(kept.len() <= bytes);
-                let mark = if cut > 0 { MARK.len() } else { 0 };
+                let mark = if cut > 0 { CUT_MARK.len() } else { 0 };
                 prop_assert_eq!(kept.len() - mark + cut as usize, text.len());
             }
         }

@@ -1,4 +1,4 @@
-//! What every SDK shares: node settings from a configuration file, and the types of log records and spans.
+//! Parts that all SDKs share: node settings from a configuration file, and the types of log records and spans.
 //!
 //! Three nouns: [`NodeSettings`] is section `[node]` of a configuration file and makes a node's builder. A [`ReadyMadeProbe`] is a probe that
 //! such a file chooses by name. [`log::Logger`] and [`span::Spans`] take log records and spans from any thread.

@@ -7,10 +7,10 @@ use std::str::FromStr;
 /// The word for no rate.
 const MAX: &str = "max";
 
-/// How often a probe takes samples.
+/// Rate at which a probe takes samples.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Rate {
-    /// So many samples a second.
+    /// Number of samples a second.
     Hertz(Hertz),
     /// As fast as the node can.
     Max,

@@ -8,7 +8,7 @@ use oasis_probe::NodeBuilder;
 pub struct ReadyMadeProbe {
     /// Its name in flags and configuration; also the default instance name and the name of its PDL file.
     pub name: &'static str,
-    /// What it measures, for the reference page.
+    /// Measured quantities, for the reference page.
     pub measures: &'static str,
     /// Its instances, for the reference page: `one`, or the name of one among several.
     pub instances: &'static str,
@@ -28,7 +28,7 @@ pub type AddProbe = fn(&mut NodeBuilder, &Choice<'_>) -> Result<(), ChoiceError>
 pub struct Parameter {
     /// Its name in flags and configuration.
     pub name: &'static str,
-    /// What it selects, for the reference page.
+    /// Meaning of the parameter, for the reference page.
     pub meaning: &'static str,
 }
 

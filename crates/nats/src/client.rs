@@ -33,10 +33,10 @@ impl NatsError {
     }
 }
 
-/// How a connection is. Shared with the callbacks of the client.
+/// State of a connection. Shared with the callbacks of the client.
 #[derive(Debug, Default)]
 pub struct State {
-    /// What the server or the client complained about last. Locked to copy it.
+    /// Last complaint of the server or the client. Locked to copy it.
     detail: Mutex<Option<String>>,
     /// Messages that a full subscription dropped, as far as the client reports.
     slow: AtomicU64,
@@ -86,7 +86,7 @@ pub struct Connection {
     pub client: Client,
     /// JetStream over it.
     pub jetstream: jetstream::Context,
-    /// How it is.
+    /// Returns the state of the connection.
     pub state: Arc<State>,
 }
 

@@ -34,7 +34,7 @@ pub struct NatsConfig {
     pub tem: bool,
     /// Servers that have each copy, if the streams are created now.
     pub replicas: u64,
-    /// How long copies are kept, if the streams are created now.
+    /// Retention of copies, if the streams are created now.
     pub retention_seconds: u64,
     /// Bytes of all copies together, if the streams are created now.
     pub retention_bytes: u64,

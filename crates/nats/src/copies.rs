@@ -10,11 +10,11 @@ use oasis_wire::schema::ProbeType;
 use std::{sync::Arc, time::Duration};
 
 /// Longest time without the next copy.
-const SILENCE: Duration = Duration::from_secs(10);
+const COPY_TIMEOUT: Duration = Duration::from_secs(10);
 /// Messages that the server sends ahead: 64 MiB with messages of 1 MiB.
 const AHEAD: i64 = 64;
 
-/// What a message of a stream is.
+/// Kind of a message of a stream.
 #[derive(Debug)]
 pub enum Copied {
     /// A copy of a batch whose schema is known.
@@ -70,8 +70,8 @@ impl Copies {
             return Ok(None);
         }
         let Some(messages) = &mut self.messages else { return Ok(None) };
-        let next = tokio::time::timeout(SILENCE, messages.next()).await;
-        let silent = |_| NatsError(format!("no copy for {} s", SILENCE.as_secs()));
+        let next = tokio::time::timeout(COPY_TIMEOUT, messages.next()).await;
+        let silent = |_| NatsError(format!("no copy for {} s", COPY_TIMEOUT.as_secs()));
         let Some(message) = next.map_err(silent)? else { return Ok(None) };
         let message = message.map_err(|error| NatsError::at("cannot read a stream", error))?;
         let info = message.info().map_err(|error| NatsError::at("a message without its place", error))?;

@@ -19,20 +19,20 @@ const MAX_NAME: usize = 1_024;
 /// A message in JetStream: a batch, losses, or both.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Copy {
-    /// What the batch belongs to.
+    /// Instance that the batch belongs to.
     pub head: Head,
     /// The batch as its topic log has it; empty if the message only declares losses.
     pub batch: Bytes,
 }
 
-/// What a reader needs besides a batch to make it part of an archive.
+/// Data that a reader needs in addition to a batch to make it part of an archive.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Head {
     /// Node name.
     pub node: Arc<str>,
     /// Instance name.
     pub instance: Arc<str>,
-    /// What triggers a sample.
+    /// Trigger of a sample.
     pub kind: ProbeKind,
     /// The run of the sequence numbers.
     pub run: Uuid,
@@ -50,7 +50,7 @@ pub struct Lost(pub u64, pub u64, #[serde(deserialize_with = "oasis_wire::loss::
 /// Why a message is no copy.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CopyError {
-    /// It ends too early.
+    /// The copy ends too early.
     #[error("message of {0} bytes ends in its head")]
     Short(usize),
     /// Its head is too long.

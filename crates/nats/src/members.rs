@@ -10,7 +10,7 @@ use futures_util::StreamExt;
 /// The bucket.
 const BUCKET: &str = "OASIS_TEM";
 /// Longest value that is read, in bytes.
-const LONGEST: usize = 1024 * 1024;
+const MAX_VALUE_BYTES: usize = 1024 * 1024;
 /// Bytes of the bucket.
 const BYTES: i64 = 64 * 1024 * 1024;
 
@@ -60,7 +60,7 @@ impl Beats {
             let entry =
                 self.0.next().await.ok_or_else(|| NatsError("the watch of the TEM has ended".into()))?;
             let entry = entry.map_err(|error| NatsError::at("cannot watch the TEM", error))?;
-            if entry.operation == Operation::Put && entry.value.len() <= LONGEST {
+            if entry.operation == Operation::Put && entry.value.len() <= MAX_VALUE_BYTES {
                 return Ok(entry.value);
             }
         }

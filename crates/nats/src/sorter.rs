@@ -20,7 +20,7 @@ impl<K: Ord, V> Sorter<K, V> {
         Self { entries: BTreeMap::new(), count: 0, bytes: 0, most }
     }
 
-    /// Adds an entry of so many bytes. Entries that leave for it are appended to `sorted`, in order.
+    /// Adds an entry of this many bytes. Entries that leave for it are appended to `sorted`, in order.
     pub fn add(&mut self, key: K, entry: V, bytes: usize, sorted: &mut Vec<V>) {
         self.count += 1;
         self.bytes = self.bytes.saturating_add(bytes);

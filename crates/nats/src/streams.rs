@@ -16,7 +16,7 @@ const SCHEMAS: &str = "OASIS_SCHEMA";
 const SCHEMA_BYTES: i64 = 64 * 1024 * 1024;
 /// Schemas that a process remembers.
 const REMEMBERED: usize = 1_000;
-/// The window in which the server recognizes a message that is sent again. Nobody relies on it.
+/// Window in which the server recognizes a message that is sent again. No component relies on it.
 const DUPLICATES: Duration = Duration::from_secs(120);
 
 /// Limits of streams that do not exist yet.
@@ -24,7 +24,7 @@ const DUPLICATES: Duration = Duration::from_secs(120);
 pub struct Limits {
     /// Servers that have each copy.
     pub replicas: u64,
-    /// How long copies are kept.
+    /// Retention of copies.
     pub age: Duration,
     /// Bytes of all copies.
     pub bytes: u64,

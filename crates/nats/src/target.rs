@@ -43,7 +43,7 @@ pub enum BadTarget {
         setting: &'static str,
         /// The file.
         path: String,
-        /// What is wrong with it.
+        /// Problem with it.
         why: String,
     },
     /// Several ways to sign in.
@@ -62,7 +62,7 @@ pub enum BadTarget {
     NotBuilt,
 }
 
-/// How to sign in.
+/// Means to sign in.
 #[derive(Clone)]
 #[cfg_attr(not(feature = "client"), allow(dead_code, reason = "only a connection uses it"))]
 pub(crate) enum SignIn {

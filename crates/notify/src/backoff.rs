@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-/// After the first failure.
-const FIRST: Duration = Duration::from_secs(1);
-/// At most.
-const MOST: Duration = Duration::from_secs(300);
+/// Delay after the first failure.
+const MIN_BACKOFF: Duration = Duration::from_secs(1);
+/// Upper bound of the delay.
+const MAX_BACKOFF: Duration = Duration::from_secs(300);
 
 /// The pause after so many failures in a row, at least one: each doubles it. A random part of it, at least a half, lest many wait for the same moment.
 pub fn pause(failures: u32) -> Duration {
-    let doubled = FIRST.saturating_mul(1 << failures.saturating_sub(1).min(16)).min(MOST);
+    let doubled = MIN_BACKOFF.saturating_mul(1 << failures.saturating_sub(1).min(16)).min(MAX_BACKOFF);
     doubled.mul_f64(0.5 + fastrand::f64() / 2.0)
 }
 

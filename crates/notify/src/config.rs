@@ -42,7 +42,7 @@ pub struct Configured {
     pub name: String,
     /// Its kind in the configuration.
     pub kind: &'static str,
-    /// How it is treated.
+    /// Settings of its treatment.
     pub limits: Limits,
     /// Itself.
     pub destination: Arc<dyn Destination>,

@@ -29,10 +29,10 @@ use std::{
 };
 
 /// Messages that are read at once.
-const READ: usize = 128;
+const READ_CHUNK_MESSAGES: usize = 128;
 /// Longest sleep: a message may wait for a time that an earlier process has chosen.
-const LOOK: Duration = Duration::from_secs(5);
-/// From the start to the first repetition: the rules, which choose among destinations, are loaded in between.
+const MAX_IDLE_WAIT: Duration = Duration::from_secs(5);
+/// Time from the start to the first repetition: meanwhile the rules, which choose among destinations, are loaded.
 const FIRST_REPEAT: Duration = Duration::from_secs(2);
 /// Pause after a failure of the database.
 const DATABASE_PAUSE: Duration = Duration::from_secs(1);
@@ -50,14 +50,14 @@ pub struct Courier<'a> {
     /// Failures of the place in a row.
     failures: u32,
     aside: Aside,
-    /// What could not be written down yet. Nothing is sent before.
+    /// Outcomes that could not be written down yet. Nothing is sent before.
     unsettled: Vec<(i64, Outcome)>,
     next_repeat: Option<Instant>,
     /// When the first message is tried again, on a clock that does not jump and on the DAC's.
     held: Option<(Instant, Nanos)>,
 }
 
-/// What a courier does next.
+/// Next step of a courier.
 enum Next {
     /// Looks again at once.
     Continue,
@@ -66,7 +66,7 @@ enum Next {
 }
 
 impl<'a> Courier<'a> {
-    /// Of a destination.
+    /// Creates the courier of a destination.
     pub fn new(
         configured: &'a Configured,
         progress: &'a Progress,
@@ -145,14 +145,14 @@ impl<'a> Courier<'a> {
             self.unsettled.pop();
         }
         let now = self.time();
-        let due = self.alarms.due_for(&self.configured.name, now, READ + self.aside.len())?;
+        let due = self.alarms.due_for(&self.configured.name, now, READ_CHUNK_MESSAGES + self.aside.len())?;
         let due = self.aside.select(due, now);
         let steady = self.clock.steady();
         if due.is_empty() {
             self.is_limited = false;
             let held = self.held.map(|(until, _)| until.saturating_duration_since(steady));
             let held = held.filter(|left| !left.is_zero());
-            return Ok(Next::Wait(self.aside.next(now).into_iter().chain(held).fold(LOOK, Duration::min)));
+            return Ok(Next::Wait(self.aside.next(now).into_iter().chain(held).fold(MAX_IDLE_WAIT, Duration::min)));
         }
         let left = self.limit.wait(steady);
         if !left.is_zero() {
@@ -241,7 +241,7 @@ impl<'a> Courier<'a> {
             self.settle(message.id, Outcome::Retry { at: now, why: error.why.clone() })?;
             return Ok(Next::Continue);
         }
-        // So many are put aside that it is no longer about single messages.
+        // With this many alarms put aside it is no longer about single messages.
         self.wait(std::slice::from_ref(message), error, now)
     }
 

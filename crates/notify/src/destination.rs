@@ -22,7 +22,7 @@ pub trait Destination: Send + Sync + 'static {
         self.send(std::slice::from_ref(notification))
     }
 
-    /// How many notifications a message takes if several wait.
+    /// Number of notifications that a message takes if several wait.
     fn most_at_once(&self) -> AtOnce;
 
     /// Sends what stands, and what has been cleared of late, to a place that forgets what is not repeated.
@@ -39,20 +39,20 @@ pub trait Destination: Send + Sync + 'static {
         None
     }
 
-    /// What somebody should know although messages are delivered.
+    /// Warning although messages are delivered.
     fn warnings(&self) -> Vec<String> {
         Vec::new()
     }
 }
 
-/// How many notifications go into one message.
+/// Number of notifications that go into one message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AtOnce {
     /// One.
     One,
-    /// One, or up to so many when the limit of messages a minute was reached.
+    /// One, or up to this many when the limit of messages a minute was reached.
     WhenLimited(usize),
-    /// Up to so many.
+    /// Up to this many.
     Always(usize),
 }
 

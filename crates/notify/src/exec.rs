@@ -21,9 +21,9 @@ use std::{
 
 /// Most bytes of the standard error that are read, for the reason of a failure.
 const LARGEST_ERROR: u64 = 4 << 10;
-/// Interval between looks at a program that runs.
-const LOOK: Duration = Duration::from_millis(5);
-/// What a program needs to find others; nothing else of the DAC's environment gets to it.
+/// Interval of checks whether a program has ended.
+const EXIT_POLL_INTERVAL: Duration = Duration::from_millis(5);
+/// Variables that a program needs to find others; nothing else of the DAC's environment is passed to it.
 const SEARCH_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
 /// A table `[notify.NAME]` with `kind = "exec"`.
@@ -38,7 +38,7 @@ pub struct ExecConfig {
     pub page: String,
     /// Runs a minute.
     pub per_minute: u32,
-    /// How long a notification is tried, in seconds.
+    /// Time in which a notification is tried, in seconds.
     pub give_up_after_seconds: u64,
 }
 
@@ -119,14 +119,14 @@ impl Exec {
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
             .stderr(Stdio::piped())
-            // So that a timeout ends what it has started too.
+            // A process group of its own lets a timeout end its children too.
             .process_group(0)
             .spawn()
             .map_err(failed)?;
         let errors = talk(&mut child, body);
         let status = self.wait(&mut child).map_err(failed)?;
         // Something that it has started may keep the pipe open.
-        let said = errors.recv_timeout(LOOK).unwrap_or_default();
+        let said = errors.recv_timeout(EXIT_POLL_INTERVAL).unwrap_or_default();
         match status {
             Some(status) if status.success() => Ok(()),
             Some(status) => {
@@ -157,7 +157,7 @@ impl Exec {
                 child.wait()?;
                 return Ok(None);
             }
-            thread::park_timeout(LOOK);
+            thread::park_timeout(EXIT_POLL_INTERVAL);
         }
     }
 }

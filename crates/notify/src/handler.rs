@@ -186,7 +186,7 @@ impl NotifyHandler {
     }
 }
 
-/// What the couriers share.
+/// State that the couriers share.
 #[derive(Default)]
 struct Shared {
     is_ending: AtomicBool,

@@ -21,7 +21,7 @@ const LARGEST_HEADER: usize = 16 << 10;
 /// Longest pause that an answer may ask for.
 const LONGEST_PAUSE: Duration = Duration::from_secs(3_600);
 
-/// Where requests may go.
+/// Targets that requests may have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reach {
     /// Anywhere.
@@ -79,11 +79,11 @@ impl Http {
     }
 }
 
-/// What an answer says, if it is not an acceptance.
+/// Meaning of an answer, if it is not an acceptance.
 fn refusal(answer: Response<ureq::Body>) -> Option<SendError> {
     let (head, mut body) = answer.into_parts();
     let status = head.status;
-    // What is read lets the connection be used again; a longer answer ends it.
+    // Reading the answer lets the connection be used again; a longer answer ends it.
     let text = body.with_config().limit(LARGEST_ANSWER).read_to_string().unwrap_or_default();
     if status.is_success() {
         return None;

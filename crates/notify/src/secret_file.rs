@@ -4,7 +4,7 @@ use crate::setting::ConfigError;
 use std::{fmt, fs::File, io::Read, os::unix::fs::MetadataExt, path::Path};
 
 /// Longest secret that is read, bytes.
-const LONGEST: u64 = 4_096;
+const MAX_SECRET_BYTES: u64 = 4_096;
 
 /// A secret; never printed.
 #[derive(Clone, PartialEq, Eq)]
@@ -33,7 +33,7 @@ impl Secret {
             return Err(bad(why));
         }
         let mut text = String::new();
-        file.take(LONGEST).read_to_string(&mut text).map_err(|error| bad(error.to_string()))?;
+        file.take(MAX_SECRET_BYTES).read_to_string(&mut text).map_err(|error| bad(error.to_string()))?;
         match text.lines().next().unwrap_or_default().trim() {
             "" => Err(bad("its first line is empty".into())),
             line => Ok(Some(Self(line.into()))),

@@ -7,7 +7,7 @@ use std::{path::PathBuf, time::Duration};
 pub const TIMEOUT: Duration = Duration::from_secs(10);
 /// Messages a minute, unless a destination has another limit.
 pub const PER_MINUTE: u32 = 30;
-/// How long a notification is tried, in seconds, unless a destination has another limit.
+/// Time in which a notification is tried, in seconds, unless a destination has another limit.
 pub const GIVE_UP_AFTER: u64 = 86_400;
 /// Most destinations: each has a thread.
 pub const MOST_DESTINATIONS: usize = 32;
@@ -16,12 +16,12 @@ const LONGEST_TRY: u64 = 2_592_000;
 /// Most messages a minute.
 const MOST_A_MINUTE: u32 = 60_000;
 
-/// How a destination is treated.
+/// Treatment of a destination.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     /// Messages a minute.
     pub per_minute: u32,
-    /// How long a notification is tried.
+    /// Time in which a notification is tried.
     pub give_up_after: Duration,
 }
 
@@ -41,7 +41,7 @@ pub enum ConfigError {
     Missing {
         /// The key.
         setting: String,
-        /// What to write there.
+        /// Value to write there.
         remedy: &'static str,
     },
     /// A setting has a value that cannot be used.
@@ -51,7 +51,7 @@ pub enum ConfigError {
         setting: String,
         /// As given.
         value: String,
-        /// What to write instead.
+        /// Value to write instead.
         remedy: String,
     },
     /// A file cannot be used.

@@ -1,9 +1,9 @@
 //! Text from outside: names of nodes and rules, messages, answers of servers. It may contain anything.
 
-/// What ends a text that was cut.
+/// End of a text that was cut.
 const CUT: char = '…';
 
-/// Returns the text as one line without control characters and marks of direction, of at most so many bytes.
+/// Returns the text as one line without control characters and marks of direction, of at most this many bytes.
 pub fn line(text: &str, most: usize) -> String {
     let plain = |character: char| {
         let is_mark = matches!(character, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}');
@@ -12,7 +12,7 @@ pub fn line(text: &str, most: usize) -> String {
     cut(text, most).chars().map(plain).collect()
 }
 
-/// Returns the text, of at most so many bytes.
+/// Returns the text, of at most this many bytes.
 pub fn cut(text: &str, most: usize) -> String {
     if text.len() <= most {
         return text.to_owned();

@@ -27,8 +27,8 @@ impl Config {
         let Some(path) = path else { return Ok(Self::default()) };
         let mut bytes = Vec::new();
         let file = File::open(path);
-        let read =
-            file.and_then(|file| (&file).take(file::LONGEST + 1).read_to_end(&mut bytes).map(|_| file));
+        let read = file
+            .and_then(|file| (&file).take(file::MAX_FILE_BYTES + 1).read_to_end(&mut bytes).map(|_| file));
         let file = read.with_context(|| format!("cannot read the configuration {}", path.display()))?;
         let within = || format!("in the configuration {}", path.display());
         let settings: Self = file::parse(&bytes).with_context(within)?;

@@ -5,7 +5,7 @@ use oasis_pdl::{Diagnostic, ErrorCode, Sources};
 use std::io::{self, IsTerminal, Write};
 
 /// Most errors printed at once: further ones are often consequences.
-const SHOWN: usize = 100;
+const MAX_SHOWN_ERRORS: usize = 100;
 
 /// Output format of errors.
 #[derive(Debug, Clone, Copy, Default, ValueEnum)]
@@ -30,10 +30,10 @@ pub fn explain<C: ErrorCode>(diagnostics: &[Diagnostic<C>], sources: &Sources, f
         MessageFormat::Human if diagnostics.is_empty() => {}
         MessageFormat::Human => {
             let colors = io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
-            for diagnostic in diagnostics.iter().take(SHOWN) {
+            for diagnostic in diagnostics.iter().take(MAX_SHOWN_ERRORS) {
                 eprintln!("{}\n", diagnostic.render(sources, colors));
             }
-            let hidden = diagnostics.len().saturating_sub(SHOWN);
+            let hidden = diagnostics.len().saturating_sub(MAX_SHOWN_ERRORS);
             let rest = if hidden == 0 { String::new() } else { format!(", {hidden} not shown") };
             let warnings = diagnostics.iter().filter(|found| found.code.is_warning()).count();
             let counts = [(diagnostics.len() - warnings, "error"), (warnings, "warning")];

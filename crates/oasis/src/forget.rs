@@ -46,7 +46,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     }
     drop(history);
     let access = AccessFolder::of(arguments.access.clone(), arguments.archive.config_file());
-    // From here on nobody else writes.
+    // No other process writes from here on.
     let opened = oasis_store::open(config).map_err(|error| explained(error, &of))?;
     let holdings = opened.store.catalogue().holdings(&of)?;
     println!("{}: {}", shown(&of), described(&holdings));

@@ -1,4 +1,4 @@
-//! Files with secrets: refused if somebody besides their owner can read them.
+//! Files with secrets: refused if another user than their owner can read them.
 
 use anyhow::{Context, bail};
 use std::{fs::File, os::unix::fs::MetadataExt, path::Path};

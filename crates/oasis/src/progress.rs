@@ -6,9 +6,9 @@ use std::{
 };
 
 /// Time before the first line.
-const QUIET: Duration = Duration::from_secs(1);
+const FIRST_LINE_DELAY: Duration = Duration::from_secs(1);
 /// Interval of updates.
-const EACH: Duration = Duration::from_millis(250);
+const UPDATE_INTERVAL: Duration = Duration::from_millis(250);
 
 /// A progress line.
 pub struct Progress {
@@ -32,8 +32,8 @@ impl Progress {
     /// Updates the line if it is due. Costs only a clock read otherwise.
     pub fn show(&mut self, line: impl FnOnce() -> String) {
         if !self.is_seen
-            || self.begun.elapsed() < QUIET
-            || self.shown.is_some_and(|shown| shown.elapsed() < EACH)
+            || self.begun.elapsed() < FIRST_LINE_DELAY
+            || self.shown.is_some_and(|shown| shown.elapsed() < UPDATE_INTERVAL)
         {
             return;
         }

@@ -1,4 +1,4 @@
-//! Where `oasis up` keeps its archive, and where other commands look for it, if nobody names a folder.
+//! The folder in which `oasis up` keeps its archive, and where other commands look for it, if no folder is named.
 
 use std::{env, path::PathBuf};
 

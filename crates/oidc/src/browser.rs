@@ -5,16 +5,16 @@ pub const LIFE_SECONDS: u64 = 600;
 
 /// A sign-in that has begun.
 #[derive(Debug)]
-pub struct Begun {
-    /// Where the browser goes.
+pub struct BegunSignIn {
+    /// URL that the browser is sent to.
     pub url: String,
-    /// What it keeps: `HttpOnly`, `SameSite=Lax`.
+    /// Cookie that the browser keeps: `HttpOnly`, `SameSite=Lax`.
     pub cookie: String,
 }
 
-/// What a browser brings back.
+/// Parameters with which a browser returns.
 #[derive(Debug, Clone, Copy)]
-pub struct Return<'a> {
+pub struct SignInReturn<'a> {
     /// Its cookie; empty if it has none.
     pub cookie: &'a str,
     /// `state` of the URL.

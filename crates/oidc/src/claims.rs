@@ -9,7 +9,7 @@ use openidconnect::AdditionalClaims;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// Most groups that are looked at.
+/// Most groups that are checked.
 const MAX_GROUPS: usize = 1_000;
 
 /// Claims beyond those of the standard.

@@ -6,7 +6,7 @@ use std::{io, path::PathBuf};
 /// A setting of `[access.oidc]` that cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
-    /// Anybody on the way could pretend to be the provider.
+    /// An attacker on the network could pretend to be the provider.
     #[error("{setting} is {url:?}: write a URL with https:// (http:// on loopback alone)")]
     Url {
         /// Its name.
@@ -44,13 +44,13 @@ pub enum ConfigError {
     NotBuilt,
 }
 
-/// Why nobody has signed in.
+/// Reason why a sign-in failed.
 #[derive(Debug, thiserror::Error)]
 pub enum SignInFailure {
-    /// The provider does not answer, or not as it should.
+    /// The provider does not answer, or its answer is not valid.
     #[error("the provider of identity cannot be used: {0}")]
     Down(String),
-    /// It has refused, or the person has.
+    /// The provider has refused, or the person has.
     #[error("the provider of identity has refused: {0}")]
     Denied(String),
     /// The browser has no cookie of this sign-in, or the answer is of another one.
@@ -62,7 +62,7 @@ pub enum SignInFailure {
     /// Its ID token is not good.
     #[error("the ID token is refused: {0}")]
     IdToken(String),
-    /// The claims name nobody.
+    /// The claims do not name a user.
     #[error("the claim {claim} is {found}: it must be the name of a user (access.oidc.name_claim)")]
     Name {
         /// The claim.

@@ -1,5 +1,5 @@
-//! What binds the two halves of a sign-in: a cookie with a random text. State, nonce and the verifier of PKCE follow from
-//! it by a key of this process, so nothing is remembered.
+//! Binding of the two halves of a sign-in: a cookie with a random text. State, nonce and the verifier of PKCE follow
+//! from it by a key of this process, so nothing is remembered.
 
 use crate::{LIFE_SECONDS, error::SignInFailure};
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
@@ -8,11 +8,11 @@ use ring::hmac::{HMAC_SHA256, Key, sign, verify};
 use std::io;
 
 /// Bytes of a key and of a random text.
-const BYTES: usize = 32;
+const KEY_BYTES: usize = 32;
 /// Letters of them in base64.
-const LETTERS: usize = 43;
-/// Longest cookie that is looked at, bytes.
-const LONGEST: usize = 16 + 2 * LETTERS + 2;
+const KEY_LETTERS: usize = 43;
+/// Longest cookie that is checked, bytes.
+const MAX_COOKIE_BYTES: usize = 16 + 2 * KEY_LETTERS + 2;
 
 /// Makes and recognizes flows.
 #[derive(Debug)]
@@ -55,7 +55,7 @@ impl Flows {
     /// If the cookie is not of this process or too old, or the state is of another one.
     pub fn find(&self, cookie: &str, state: &str, now: Nanos) -> Result<Flow, SignInFailure> {
         let other = SignInFailure::OtherFlow;
-        let Some((body, seal)) = cookie.rsplit_once('.').filter(|_| cookie.len() <= LONGEST) else {
+        let Some((body, seal)) = cookie.rsplit_once('.').filter(|_| cookie.len() <= MAX_COOKIE_BYTES) else {
             return Err(other);
         };
         if !self.is_of("cookie", body, seal) || !self.is_of("state", body, state) {
@@ -83,7 +83,7 @@ impl Flows {
 
     /// In a time that does not depend on where they differ.
     fn is_of(&self, purpose: &str, body: &str, shown: &str) -> bool {
-        let tag = URL_SAFE_NO_PAD.decode(shown.get(..LETTERS + 1).unwrap_or(shown)).unwrap_or_default();
+        let tag = URL_SAFE_NO_PAD.decode(shown.get(..KEY_LETTERS + 1).unwrap_or(shown)).unwrap_or_default();
         verify(&self.key, &message(purpose, body), &tag).is_ok()
     }
 }
@@ -96,8 +96,8 @@ fn seconds(time: Nanos) -> u64 {
     time.0 / 1_000_000_000
 }
 
-fn random() -> io::Result<[u8; BYTES]> {
-    let mut bytes = [0; BYTES];
+fn random() -> io::Result<[u8; KEY_BYTES]> {
+    let mut bytes = [0; KEY_BYTES];
     getrandom::fill(&mut bytes).map_err(|error| io::Error::other(format!("no random numbers: {error}")))?;
     Ok(bytes)
 }
@@ -134,7 +134,7 @@ mod tests {
         let flow = Flows::new().unwrap().begin(Nanos(0)).unwrap();
         let texts = [&flow.state, &flow.nonce, &flow.verifier];
         // RFC 7636 4.1: 43 to 128 letters.
-        assert!(texts.iter().all(|text| text.len() == LETTERS));
+        assert!(texts.iter().all(|text| text.len() == KEY_LETTERS));
         assert!(flow.state != flow.nonce && flow.nonce != flow.verifier && flow.state != flow.verifier);
         assert!(texts.iter().all(|text| !flow.cookie.contains(text.as_str())));
     }

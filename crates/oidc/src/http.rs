@@ -10,9 +10,9 @@ use ureq::{
 };
 
 /// Timeout of a request.
-const PATIENCE: Duration = Duration::from_secs(10);
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
 /// Most bytes of an answer: keys and metadata of large providers take less.
-const LARGEST: u64 = 256 << 10;
+const MAX_RESPONSE_BYTES: u64 = 256 << 10;
 
 /// A client of the provider.
 #[derive(Debug)]
@@ -32,7 +32,7 @@ impl Http {
             .http_status_as_error(false)
             .max_redirects(0)
             .max_redirects_will_error(false)
-            .timeout_global(Some(PATIENCE))
+            .timeout_global(Some(REQUEST_TIMEOUT))
             .tls_config(tls);
         Ok(Self(config.build().into()))
     }
@@ -43,7 +43,7 @@ impl Http {
     /// If there is no answer in time, or it is too large.
     pub fn call(&self, request: HttpRequest) -> Result<HttpResponse, ureq::Error> {
         let (head, mut body) = self.0.run(request)?.into_parts();
-        let bytes = body.with_config().limit(LARGEST).read_to_vec()?;
+        let bytes = body.with_config().limit(MAX_RESPONSE_BYTES).read_to_vec()?;
         Ok(Response::from_parts(head, bytes))
     }
 }

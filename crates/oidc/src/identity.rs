@@ -1,11 +1,11 @@
-//! Who has signed in: a subject, a name and groups.
+//! The user who has signed in: a subject, a name and groups.
 
-use oasis_access::{Name, OidcConfig, Vouched};
+use oasis_access::{Name, OidcConfig, VouchedUser};
 
-/// Somebody whom the provider vouches for.
+/// A user whom the provider vouches for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Identity {
-    /// Who it is, for the provider: `ISSUER SUBJECT`.
+    /// Subject at the provider: `ISSUER SUBJECT`.
     pub subject: String,
     /// The name of the user.
     pub name: Name,
@@ -15,8 +15,8 @@ pub struct Identity {
 
 impl Identity {
     /// Returns its account, with the roles of its groups.
-    pub fn vouched(self, config: &OidcConfig) -> Vouched {
+    pub fn vouched(self, config: &OidcConfig) -> VouchedUser {
         let roles = config.roles_of(self.groups.iter().map(String::as_str));
-        Vouched { name: self.name, subject: self.subject, roles }
+        VouchedUser { name: self.name, subject: self.subject, roles }
     }
 }

@@ -12,7 +12,7 @@
 //! use oasis_oidc::OpenId;
 //!
 //! let config = OidcConfig { issuer: "http://id.example.org".into(), ..OidcConfig::default() };
-//! assert!(OpenId::new(config).is_err(), "anybody on the way could pretend to be the provider");
+//! assert!(OpenId::new(config).is_err(), "an attacker on the network could pretend to be the provider");
 //! assert!(OpenId::new(OidcConfig::default()).unwrap().is_none());
 //! ```
 
@@ -32,7 +32,7 @@ mod provider;
 #[cfg(feature = "client")]
 mod settings;
 
-pub use browser::{Begun, LIFE_SECONDS, Return};
+pub use browser::{BegunSignIn, LIFE_SECONDS, SignInReturn};
 pub use error::{ConfigError, SignInFailure};
 pub use identity::Identity;
 pub use open_id::OpenId;

@@ -1,7 +1,7 @@
-//! In place of sign-in by a provider, for programs that are built without it: nobody can make an [`OpenId`].
+//! In place of sign-in by a provider, for programs that are built without it: an [`OpenId`] cannot be made.
 
 use crate::{
-    browser::{Begun, Return},
+    browser::{BegunSignIn, SignInReturn},
     error::{ConfigError, SignInFailure},
     identity::Identity,
 };
@@ -35,7 +35,7 @@ impl OpenId {
     ///
     /// # Errors
     /// Never.
-    pub fn begin(&self, _: &str, _: Nanos) -> Result<Begun, SignInFailure> {
+    pub fn begin(&self, _: &str, _: Nanos) -> Result<BegunSignIn, SignInFailure> {
         match *self {}
     }
 
@@ -43,7 +43,7 @@ impl OpenId {
     ///
     /// # Errors
     /// Never.
-    pub fn complete(&self, _: Return<'_>, _: &str, _: Nanos) -> Result<Identity, SignInFailure> {
+    pub fn complete(&self, _: SignInReturn<'_>, _: &str, _: Nanos) -> Result<Identity, SignInFailure> {
         match *self {}
     }
 }

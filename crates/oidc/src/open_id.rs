@@ -1,7 +1,7 @@
 //! The two halves of a sign-in.
 
 use crate::{
-    browser::{Begun, Return},
+    browser::{BegunSignIn, SignInReturn},
     claims::{Claims, identity_of, is_complete},
     error::{ConfigError, SignInFailure, explained, shortened},
     flow::{Flow, Flows},
@@ -21,8 +21,8 @@ use openidconnect::{
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 
-/// How ID tokens may be signed: with a key of the provider alone. `none`, and secrets that the client knows too, are not
-/// among them.
+/// Permitted signatures of ID tokens: with a key of the provider alone. `none`, and secrets that the client knows too,
+/// are not among them.
 const ALGORITHMS: [CoreJwsSigningAlgorithm; 6] = [
     CoreJwsSigningAlgorithm::RsaSsaPkcs1V15Sha256,
     CoreJwsSigningAlgorithm::RsaSsaPkcs1V15Sha512,
@@ -32,7 +32,7 @@ const ALGORITHMS: [CoreJwsSigningAlgorithm; 6] = [
     CoreJwsSigningAlgorithm::EdDsa,
 ];
 /// Longest code that is sent back, bytes.
-const LONGEST_CODE: usize = 4_096;
+const MAX_CODE_BYTES: usize = 4_096;
 
 /// Sign-in by a provider.
 #[derive(Debug)]
@@ -75,7 +75,7 @@ impl OpenId {
     ///
     /// # Errors
     /// If the provider does not answer.
-    pub fn begin(&self, redirect_url: &str, now: Nanos) -> Result<Begun, SignInFailure> {
+    pub fn begin(&self, redirect_url: &str, now: Nanos) -> Result<BegunSignIn, SignInFailure> {
         let client = self.client(now, false)?;
         let Flow { cookie, state, nonce, verifier } = self.flows.begin(now)?;
         let challenge = PkceCodeChallenge::from_code_verifier_sha256(&PkceCodeVerifier::new(verifier));
@@ -86,7 +86,7 @@ impl OpenId {
             request = request.add_scope(Scope::new(scope.clone()));
         }
         let request = request.set_pkce_challenge(challenge).set_redirect_uri(Cow::Owned(redirect_url));
-        Ok(Begun { url: request.url().0.into(), cookie })
+        Ok(BegunSignIn { url: request.url().0.into(), cookie })
     }
 
     /// Learns who has come back. Blocks while the provider is asked for tokens and claims, 40 s at most.
@@ -95,7 +95,7 @@ impl OpenId {
     /// If the answer is not of a sign-in of this browser, or the provider or its ID token is not good.
     pub fn complete(
         &self,
-        back: Return<'_>,
+        back: SignInReturn<'_>,
         redirect_url: &str,
         now: Nanos,
     ) -> Result<Identity, SignInFailure> {
@@ -103,7 +103,7 @@ impl OpenId {
         if let Some(error) = back.error {
             return Err(SignInFailure::Denied(shortened(error)));
         }
-        if back.code.is_empty() || back.code.len() > LONGEST_CODE {
+        if back.code.is_empty() || back.code.len() > MAX_CODE_BYTES {
             return Err(SignInFailure::Code("it has sent none".into()));
         }
         let client = self.client(now, false)?;
@@ -160,7 +160,7 @@ impl OpenId {
         let more: UserInfoClaims<Claims, CoreGenderClaim> =
             request.request(&call).map_err(|error| failed(&error))?;
         for (name, value) in as_map(&more) {
-            // What is signed counts.
+            // Signed claims take precedence.
             claims.entry(name).or_insert(value);
         }
         Ok(claims)

@@ -1,4 +1,5 @@
-//! What the provider says of itself: fetched when it is needed, kept for an hour, and asked for again with backoff.
+//! Keys and endpoints of the provider: fetched when they are needed, kept for an hour, and requested again with
+//! backoff.
 
 use crate::{
     claims::Claims,
@@ -51,18 +52,18 @@ pub type Client = openidconnect::Client<
     EndpointMaybeSet,
 >;
 
-const SECOND: u64 = 1_000_000_000;
+const NANOS_PER_SECOND: u64 = 1_000_000_000;
 /// Age after which keys and endpoints are fetched again.
-const FRESH: u64 = 3_600 * SECOND;
+const MAX_FRESH_AGE: u64 = 3_600 * NANOS_PER_SECOND;
 /// Age up to which they are used while the provider does not answer.
-const USABLE: u64 = 24 * 3_600 * SECOND;
-/// Time between two fetches for a key that is not known: anybody can name one.
-const NEW_KEYS: u64 = 60 * SECOND;
+const MAX_USABLE_AGE: u64 = 24 * 3_600 * NANOS_PER_SECOND;
+/// Time between two fetches for a key that is not known: any token can name one.
+const NEW_KEY_FETCH_INTERVAL: u64 = 60 * NANOS_PER_SECOND;
 /// Pause after failures.
-const SHORTEST_PAUSE: u64 = SECOND;
-const LONGEST_PAUSE: u64 = 60 * SECOND;
+const MIN_BACKOFF: u64 = NANOS_PER_SECOND;
+const MAX_BACKOFF: u64 = 60 * NANOS_PER_SECOND;
 /// Most keys.
-const MOST_KEYS: usize = 100;
+const MAX_KEYS: usize = 100;
 
 /// The provider.
 #[derive(Debug, Default)]
@@ -75,18 +76,18 @@ pub struct Provider {
 
 #[derive(Debug, Default)]
 struct State {
-    known: Option<Known>,
+    known: Option<FetchedClient>,
     /// After failures: when it may be asked again, how long the pause is, and why.
     failed: Option<(Nanos, u64, String)>,
 }
 
 #[derive(Debug, Clone)]
-struct Known {
+struct FetchedClient {
     client: Arc<Client>,
     fetched: Nanos,
 }
 
-/// What to do.
+/// Next step for a request.
 enum Step {
     Use(Arc<Client>),
     Fail(String),
@@ -96,14 +97,14 @@ enum Step {
 impl State {
     /// `is_for_new_keys`: a key is not known.
     fn step(&self, now: Nanos, is_for_new_keys: bool) -> Step {
-        let age = |known: &Known| now.0.saturating_sub(known.fetched.0);
-        let fresh = if is_for_new_keys { NEW_KEYS } else { FRESH };
+        let age = |known: &FetchedClient| now.0.saturating_sub(known.fetched.0);
+        let fresh = if is_for_new_keys { NEW_KEY_FETCH_INTERVAL } else { MAX_FRESH_AGE };
         if let Some(known) = self.known.as_ref().filter(|known| age(known) < fresh) {
             return Step::Use(known.client.clone());
         }
         match &self.failed {
             Some((again, _, why)) if now < *again => {
-                let old = self.known.as_ref().filter(|known| age(known) < USABLE);
+                let old = self.known.as_ref().filter(|known| age(known) < MAX_USABLE_AGE);
                 old.map_or_else(|| Step::Fail(why.clone()), |known| Step::Use(known.client.clone()))
             }
             _ => Step::Fetch,
@@ -111,8 +112,7 @@ impl State {
     }
 
     fn note_failure(&mut self, now: Nanos, why: String) {
-        let pause =
-            self.failed.as_ref().map_or(SHORTEST_PAUSE, |(_, pause, _)| (pause * 2).min(LONGEST_PAUSE));
+        let pause = self.failed.as_ref().map_or(MIN_BACKOFF, |(_, pause, _)| (pause * 2).min(MAX_BACKOFF));
         self.failed = Some((Nanos(now.0.saturating_add(pause)), pause, why));
     }
 }
@@ -144,7 +144,10 @@ impl Provider {
         match fetched {
             Ok(client) => {
                 let client = Arc::new(client);
-                *state = State { known: Some(Known { client: client.clone(), fetched: now }), failed: None };
+                *state = State {
+                    known: Some(FetchedClient { client: client.clone(), fetched: now }),
+                    failed: None,
+                };
                 Ok(client)
             }
             Err(why) => {
@@ -185,8 +188,8 @@ fn fetch(settings: &Settings, http: &Http) -> Result<Client, String> {
     if metadata.token_endpoint().is_none() {
         return Err("it has no token endpoint".into());
     }
-    if metadata.jwks().keys().len() > MOST_KEYS {
-        return Err(format!("it has more than {MOST_KEYS} keys"));
+    if metadata.jwks().keys().len() > MAX_KEYS {
+        return Err(format!("it has more than {MAX_KEYS} keys"));
     }
     // OpenID Connect Discovery 3: absent means client_secret_basic.
     let methods = metadata.token_endpoint_auth_methods_supported();
@@ -209,7 +212,7 @@ mod tests {
             state.note_failure(now, "refused".into());
             assert!(matches!(state.step(now, false), Step::Fail(why) if why == "refused"));
             let (again, pause, _) = state.failed.clone().unwrap();
-            pauses.push(pause / SECOND);
+            pauses.push(pause / NANOS_PER_SECOND);
             now = again;
         }
         assert_eq!(pauses, [1, 2, 4, 8, 16, 32, 60, 60, 60]);

@@ -6,9 +6,9 @@ use openidconnect::{ClientId, ClientSecret, IssuerUrl, url::Url};
 use std::{fs::File, io::Read, os::unix::fs::MetadataExt, path::Path};
 
 /// Longest secret that is read, bytes.
-const LONGEST_SECRET: u64 = 4_096;
+const MAX_SECRET_BYTES: u64 = 4_096;
 
-/// What of the settings a sign-in needs.
+/// The settings that a sign-in needs.
 #[derive(Debug)]
 pub struct Settings {
     pub config: OidcConfig,
@@ -39,7 +39,7 @@ impl Settings {
     }
 }
 
-/// Whether nobody on the way can read or change what goes to a URL.
+/// Whether the way to a URL is protected against reading and changes.
 pub fn is_safe(url: &Url) -> bool {
     let is_loopback = match url.host() {
         Some(openidconnect::url::Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
@@ -58,7 +58,7 @@ fn secret(path: &Path) -> Result<ClientSecret, ConfigError> {
         return Err(ConfigError::SecretOpenToOthers { path: path.to_owned(), mode });
     }
     let mut text = String::new();
-    file.take(LONGEST_SECRET).read_to_string(&mut text).map_err(failed)?;
+    file.take(MAX_SECRET_BYTES).read_to_string(&mut text).map_err(failed)?;
     match text.trim() {
         "" => Err(ConfigError::Missing("the file of access.oidc.client_secret_file")),
         secret => Ok(ClientSecret::new(secret.to_owned())),

@@ -23,7 +23,7 @@ pub enum NotInPdl {
         "{what} {name:?} has no name in PDL: rename it in the program, with a letter first, then letters, digits and _"
     )]
     Name {
-        /// What it names.
+        /// Kind of the named item.
         what: &'static str,
         /// The name.
         name: String,
@@ -56,7 +56,7 @@ pub enum NotInPdl {
     Refused {
         /// The type.
         name: String,
-        /// What the compiler reports.
+        /// Report of the compiler.
         diagnostics: String,
     },
     /// The text would make another schema.
@@ -69,7 +69,7 @@ pub enum NotInPdl {
 /// Returns PDL that compiles to this schema.
 ///
 /// # Errors
-/// What PDL cannot say.
+/// Schemas that PDL cannot express.
 pub fn infer(probe_type: &ProbeType) -> Result<String, NotInPdl> {
     let mut declarations = Declarations::default();
     declarations.metrics(&probe_type.metrics)?;

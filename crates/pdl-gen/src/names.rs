@@ -79,7 +79,7 @@ pub fn distinct_names(scoped: &[&String]) -> Vec<String> {
     }
 }
 
-/// The last name with so many modules in front: `Shapes::Inner::Port` to `InnerPort`.
+/// Returns the last name with this many modules in front: `Shapes::Inner::Port` to `InnerPort`.
 fn prefixed(scoped: &str, modules: usize) -> String {
     let parts: Vec<&str> = scoped.split("::").collect();
     let Some((name, outer)) = parts.split_last() else { return String::new() };

@@ -40,7 +40,7 @@ pub fn escape(control: char) -> String {
     format!("\\x{:02x}", u32::from(control))
 }
 
-/// Pieces of at most so many characters, cut after commas where possible.
+/// Returns pieces of at most this many characters, cut after commas where possible.
 pub fn pieces(text: &str, most: usize) -> Vec<String> {
     let mut pieces = Vec::new();
     let mut piece = String::new();

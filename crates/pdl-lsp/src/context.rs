@@ -43,7 +43,7 @@ pub struct Context {
     pub scope: String,
 }
 
-/// Looks at the words before a byte of the text.
+/// Returns the context of a byte of the text, from the words before it.
 pub fn context(text: &str, offset: usize) -> Context {
     let all = tokens(text);
     // The unfinished word is the one to complete, not part of the context.
@@ -54,7 +54,7 @@ pub fn context(text: &str, offset: usize) -> Context {
     let walk = Walk::over(text, before);
     let rest = before.last().map_or(0, |(_, at)| at.end)..start;
     let inside = all.get(known).filter(|(_, at)| at.start < start);
-    // Documentation goes on where it ends, up to the end of the line.
+    // Documentation continues at its end, up to the end of the line.
     let inside = inside.or(before.last().filter(|(token, at)| *token == Token::Doc && at.end == start));
     let wanted = match inside.map_or_else(|| gap(text, rest), |(token, _)| in_token(*token)) {
         Gap::Comment => ExpectedWord::Nothing,

@@ -12,7 +12,7 @@ use std::{
 };
 
 /// Maximum diagnostics of a file. Editors do not show thousands.
-const MOST: usize = 500;
+const MAX_DIAGNOSTICS: usize = 500;
 
 /// Diagnostics of the open documents and of their includes. Files that had some before get an empty list.
 pub fn publish(workspace: &mut Workspace, reported: &mut BTreeSet<PathBuf>) -> Vec<PublishDiagnosticsParams> {
@@ -40,7 +40,7 @@ fn collect(workspace: &Workspace, report: &Report, by_path: &mut BTreeMap<PathBu
         let Some(place) = diagnostic.place else { continue };
         let path = report.sources.path(place.file);
         let of_file = by_path.entry(path.to_owned()).or_default();
-        if of_file.len() >= MOST {
+        if of_file.len() >= MAX_DIAGNOSTICS {
             continue;
         }
         let related = diagnostic.related.iter().filter_map(|(place, label)| {

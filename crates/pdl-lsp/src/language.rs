@@ -1,4 +1,4 @@
-//! What a language needs for a server.
+//! Functions of a language that a server needs.
 
 use lsp_types::{CompletionItem, DocumentSymbol, Hover, Location, Position, PublishDiagnosticsParams, Uri};
 use serde_json::Value;
@@ -33,13 +33,13 @@ pub trait Language {
     /// Diagnostics of the open documents. Files that had some before get an empty list.
     fn publish(&mut self) -> Vec<PublishDiagnosticsParams>;
 
-    /// What stands at a place.
+    /// Describes the item at a place.
     fn hover(&mut self, uri: &Uri, at: Position) -> Option<Hover>;
 
-    /// Where the name at a place is declared.
+    /// Returns the declaration of the name at a place.
     fn definition(&mut self, uri: &Uri, at: Position) -> Option<Location>;
 
-    /// What can stand at a place.
+    /// Returns the completions at a place.
     fn completion(&mut self, uri: &Uri, at: Position) -> Option<Vec<CompletionItem>>;
 
     /// The outline of a text.

@@ -14,18 +14,18 @@ use std::{
 };
 
 /// Messages that wait while one is answered.
-const WAITING: usize = 64;
+const MESSAGE_CAPACITY: usize = 64;
 
 /// Serves one editor until it sends `exit` or closes the stream. Returns whether it sent `shutdown` first.
 ///
 /// # Errors
-/// Those of the streams.
+/// The errors of the streams.
 pub fn serve(
     language: impl Language,
     input: impl Read + Send + 'static,
     mut output: impl Write,
 ) -> io::Result<bool> {
-    let (sender, receiver) = sync_channel(WAITING);
+    let (sender, receiver) = sync_channel(MESSAGE_CAPACITY);
     // The thread ends with the process: a blocked read cannot be canceled.
     thread::Builder::new().name("editor".into()).spawn(move || {
         let mut input = BufReader::new(input);

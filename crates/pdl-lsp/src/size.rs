@@ -1,4 +1,4 @@
-//! How many bytes a value takes in a packed row (`docs/reference/pdl.md`).
+//! Size of a value in a packed row, in bytes (`docs/reference/pdl.md`).
 
 use oasis_pdl::{
     Model,
@@ -42,7 +42,7 @@ impl<'a> Sizes<'a> {
         Self { model, known: HashMap::new() }
     }
 
-    /// Of a value of this type.
+    /// Returns the size of a value of this type.
     pub fn of(&mut self, kind: &'a Type) -> Size {
         match kind {
             Type::Primitive(primitive) => self::primitive(*primitive),
@@ -52,7 +52,7 @@ impl<'a> Sizes<'a> {
         }
     }
 
-    /// Of all metrics or members together.
+    /// Returns the size of all metrics or members together.
     pub fn of_all(&mut self, metrics: &'a [Metric]) -> Size {
         metrics.iter().fold(Size::NOTHING, |size, metric| size.and(self.of(&metric.kind)))
     }

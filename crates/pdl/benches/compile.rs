@@ -1,4 +1,4 @@
-//! What a large PDL file costs: to compile, with every name looked up, and to lay out.
+//! Costs of a large PDL file: to compile, with every name looked up, and to lay out.
 //!
 //! The throughput that criterion prints is in bytes of PDL. `tests/integration/growth.rs` holds memory and hard shapes to their bounds.
 

@@ -189,7 +189,7 @@ pub enum Condition {
 }
 
 impl Condition {
-    /// Where its number or name stands.
+    /// Returns the position of its number or name.
     pub fn span(&self) -> Span {
         match self {
             Self::Below(number) | Self::Above(number) => number.span,

@@ -64,7 +64,7 @@ enum Affects {
     Identity,
     /// The version that they do not know yet.
     Version,
-    /// Where the values of a sample stand.
+    /// Positions of the values of a sample.
     Layout,
     /// The meaning of the values.
     Meaning,

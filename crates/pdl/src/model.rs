@@ -153,7 +153,7 @@ pub struct Metric {
     pub doc: Option<String>,
     /// UCUM unit.
     pub unit: Option<String>,
-    /// How it behaves over time.
+    /// Behavior over time.
     pub behavior: Option<Behavior>,
     /// Name for people.
     pub label: Option<String>,
@@ -227,7 +227,7 @@ impl Number {
     }
 }
 
-/// How a metric behaves over time.
+/// Behavior of a metric over time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum Behavior {

@@ -37,7 +37,7 @@ impl Span {
 /// A use of a name or a path, and the place of its declaration. For an included file that is its first byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Reference {
-    /// Where it is used.
+    /// Position where it is used.
     pub place: Span,
     /// The place of the name of its target.
     pub target: Span,

@@ -70,7 +70,7 @@ use syn::{DeriveInput, parse_macro_input};
 /// }
 /// ```
 ///
-/// So is a limit that the type of its field does not have:
+/// A limit that the type of its field does not have is an error too:
 ///
 /// ```compile_fail
 /// #[derive(oasis_probe::Probe)]

@@ -1,4 +1,4 @@
-//! What the macros refuse, with the name of the field and the remedy.
+//! Errors of the macros, with the name of the field and the remedy.
 
 use crate::{declarations, enums};
 use syn::{DeriveInput, Result, parse_str};

@@ -19,7 +19,7 @@ use std::{
 
 /// Samples between two rests, in which whoever listens takes them.
 const BURST: u64 = 1_000;
-const REST: Duration = Duration::from_millis(3);
+const BURST_INTERVAL: Duration = Duration::from_millis(3);
 const RING: usize = 1024 * 1024;
 
 /// As large as `LinuxProcessorProbe`.
@@ -71,7 +71,7 @@ fn bursts(iterations: u64, mut work: impl FnMut(u64)) -> Duration {
         let began = Instant::now();
         (first..iterations.min(first + BURST)).for_each(&mut work);
         took += began.elapsed();
-        thread::sleep(REST);
+        thread::sleep(BURST_INTERVAL);
     }
     took
 }
@@ -180,7 +180,7 @@ fn types(criterion: &mut Criterion) {
     measure(criterion, "derived", derived, |sample, number| sample.turns = number);
 }
 
-/// Others keep what they are given until somebody takes it: here a thread, between bursts.
+/// Others keep their records until a reader takes them: here a thread, between bursts.
 fn rivals(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("beside");
     group.bench_function("the clock alone", |bencher| {

@@ -1,4 +1,4 @@
-//! What it costs to have a batch in a file before it is sent: the same samples through the same node, with and without a spool directory.
+//! Costs of having a batch in a file before it is sent: the same samples through the same node, with and without a spool directory.
 //!
 //! The DAC acknowledges at once, so what differs is the spool. What counts is processor time: by the clock both wait for the linger time. `cargo bench -p oasis-probe`.
 

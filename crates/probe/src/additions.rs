@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, PoisonError, mpsc};
 pub struct Additions {
     /// The announcement with all instances. Locked while one is added, and before the outbox.
     announcement: Mutex<Arc<Announcement>>,
-    /// Of the node.
+    /// Configuration of the node.
     pub config: NodeConfig,
     /// That all probes of the node share.
     pub bell: Bell,
@@ -28,7 +28,7 @@ impl Additions {
     /// Adds an instance that `make` makes of its index.
     ///
     /// # Errors
-    /// Those of `make`; if the node has an instance of this name, another type with this UUID, or 10,000 instances.
+    /// Errors of `make`; if the node has an instance of this name, another type with this UUID, or 10,000 instances.
     pub fn add(
         &self,
         name: &str,

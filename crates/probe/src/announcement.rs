@@ -1,10 +1,10 @@
-//! What a DAC receives about a node.
+//! Announcement of a node to a DAC.
 
 use oasis_channel::{InstanceState, NodeIdentity, NodeMessage, RegisteredInstance, ResumeSecret};
 use oasis_wire::schema::ProbeType;
 use serde::{Deserialize, Serialize};
 
-/// What the DAC receives about this node.
+/// Data that the DAC receives about this node.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Announcement {
     /// The node's identity.

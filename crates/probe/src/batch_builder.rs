@@ -21,7 +21,7 @@ pub struct Batching {
     pub samples: usize,
     /// Most bytes of rows in one batch, unless a single row is larger.
     pub bytes: usize,
-    /// How long the first sample waits for others, unless the stream is idle.
+    /// Time that the first sample waits for others, unless the stream is idle.
     pub linger: Duration,
 }
 
@@ -34,9 +34,9 @@ pub struct NewSample<'a> {
     pub time: u64,
     /// The probe's state at that time.
     pub state: ProbeState,
-    /// How many of the missing samples before it the flight recorder kept back.
+    /// Number of missing samples before it that the flight recorder kept back.
     pub kept_back: u64,
-    /// How many of them the node did not take, because it was stopped.
+    /// Number of missing samples before it that the node did not take, because it was stopped.
     pub not_taken: u64,
     /// Its packed row; empty if that was too long for its ring.
     pub row: &'a [u8],

@@ -1,4 +1,4 @@
-//! Wakes the collector before it looks at the rings by itself.
+//! Wakes the collector before it polls the rings by itself.
 //!
 //! A flush makes no system call, so the collector looks every two milliseconds. A thread that may make system calls (it waits for a serial line, say) rings the
 //! bell after its flush. The collector answers once, however often it was rung: what waits for it is bounded.
@@ -38,7 +38,7 @@ impl Bell {
         }
     }
 
-    /// The collector is about to look at all rings: what is flushed from now on rings again.
+    /// The collector is about to poll all rings: a later flush rings again.
     pub fn answer(&self) {
         self.0.is_rung.store(false, Ordering::Release);
     }

@@ -1,9 +1,9 @@
-//! How many bytes of batches a node may send in a second, for slow links.
+//! Limit of the bytes of batches that a node sends in a second, for slow links.
 
 use std::time::{Duration, Instant};
 
 /// Time for which unused bytes are kept: a node that was idle sends no more than this at once.
-const KEPT: Duration = Duration::from_millis(100);
+const MAX_UNUSED_TIME: Duration = Duration::from_millis(100);
 
 /// Bytes that may be sent. A batch of any size may go while some are left, and the next ones wait for its excess.
 #[derive(Debug, Clone)]
@@ -16,7 +16,7 @@ pub struct ByteBudget {
 }
 
 impl ByteBudget {
-    /// Creates a budget of so many bytes a second, at least 1.
+    /// Creates a budget of this many bytes a second, at least 1.
     pub fn new(rate: Option<u64>) -> Self {
         Self { rate: rate.map(|rate| rate.max(1) as f64), left: 0.0, counted: None }
     }
@@ -24,8 +24,8 @@ impl ByteBudget {
     /// Returns how long to wait before the next batch.
     pub fn wait(&mut self, now: Instant) -> Duration {
         let Some(rate) = self.rate else { return Duration::ZERO };
-        let passed = self.counted.replace(now).map_or(KEPT, |before| now.saturating_duration_since(before));
-        self.left = (self.left + rate * passed.as_secs_f64()).min(rate * KEPT.as_secs_f64());
+        let passed = self.counted.replace(now).map_or(MAX_UNUSED_TIME, |before| now.saturating_duration_since(before));
+        self.left = (self.left + rate * passed.as_secs_f64()).min(rate * MAX_UNUSED_TIME.as_secs_f64());
         if self.left > 0.0 {
             return Duration::ZERO;
         }

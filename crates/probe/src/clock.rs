@@ -7,7 +7,7 @@ use std::{
 
 /// Number of exchanges that the estimate uses: the best of a quarter of a minute.
 const EXCHANGES: usize = 16;
-/// What two clocks drift apart in a quarter of a minute at most, in nanoseconds: 100 ppm.
+/// Largest drift between two clocks in a quarter of a minute, in nanoseconds: 100 ppm.
 const DRIFT: u64 = 1_500_000;
 
 /// Returns nanoseconds since 1970-01-01 UTC. A vDSO call on Linux, not a system call.

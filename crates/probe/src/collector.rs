@@ -30,7 +30,7 @@ pub enum Order {
         uuid: Option<Uuid>,
         /// Instance name.
         instance: String,
-        /// What to do.
+        /// Command to execute.
         command: Command,
     },
     /// The bell was rung: a ring has samples that should not wait.

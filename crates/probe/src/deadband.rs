@@ -245,27 +245,27 @@ mod tests {
         bytes
     }
 
-    const FIRST: Door = Door(20.0, 7, -3, "hall", false);
+    const FIRST_ROW: Door = Door(20.0, 7, -3, "hall", false);
 
     fn after_first(deadbands: Deadbands) -> (Arc<Limits>, ChangeFilter) {
         let limits = Limits::new(&probe_type(), &deadbands).unwrap();
         let mut changes = ChangeFilter::new(limits.clone(), 100);
-        assert!(changes.is_change(&row(FIRST)), "the first is kept");
-        changes.keep(&row(FIRST));
+        assert!(changes.is_change(&row(FIRST_ROW)), "the first is kept");
+        changes.keep(&row(FIRST_ROW));
         (limits, changes)
     }
 
     #[test]
     fn without_deadbands_every_change_counts_and_equal_values_do_not() {
         let (_, mut changes) = after_first(Deadbands::any_change());
-        assert!(!changes.is_change(&row(FIRST)));
+        assert!(!changes.is_change(&row(FIRST_ROW)));
         for other in [
-            Door { 0: 20.000_001, ..FIRST },
-            Door { 1: 8, ..FIRST },
-            Door { 2: -4, ..FIRST },
-            Door { 3: "cell", ..FIRST },
-            Door { 4: true, ..FIRST },
-            Door { 0: f64::NAN, ..FIRST },
+            Door { 0: 20.000_001, ..FIRST_ROW },
+            Door { 1: 8, ..FIRST_ROW },
+            Door { 2: -4, ..FIRST_ROW },
+            Door { 3: "cell", ..FIRST_ROW },
+            Door { 4: true, ..FIRST_ROW },
+            Door { 0: f64::NAN, ..FIRST_ROW },
         ] {
             assert!(changes.is_change(&row(other)));
         }
@@ -277,22 +277,22 @@ mod tests {
             Deadbands::any_change().with("temperature", 0.5).with("packets", 10.0).with("offset", 2.0);
         let (_, mut changes) = after_first(bands);
         for within in [
-            Door { 0: 20.5, ..FIRST },
-            Door { 0: 19.5, ..FIRST },
-            Door { 1: 17, ..FIRST },
-            Door { 2: -5, ..FIRST },
+            Door { 0: 20.5, ..FIRST_ROW },
+            Door { 0: 19.5, ..FIRST_ROW },
+            Door { 1: 17, ..FIRST_ROW },
+            Door { 2: -5, ..FIRST_ROW },
         ] {
             assert!(!changes.is_change(&row(within)));
         }
         for beyond in [
-            Door { 0: 20.6, ..FIRST },
-            Door { 0: f64::NAN, ..FIRST },
-            Door { 0: f64::INFINITY, ..FIRST },
-            Door { 1: 18, ..FIRST },
-            Door { 1: u64::MAX, ..FIRST },
-            Door { 2: 0, ..FIRST },
-            Door { 2: i64::MAX, ..FIRST },
-            Door { 3: "", ..FIRST },
+            Door { 0: 20.6, ..FIRST_ROW },
+            Door { 0: f64::NAN, ..FIRST_ROW },
+            Door { 0: f64::INFINITY, ..FIRST_ROW },
+            Door { 1: 18, ..FIRST_ROW },
+            Door { 1: u64::MAX, ..FIRST_ROW },
+            Door { 2: 0, ..FIRST_ROW },
+            Door { 2: i64::MAX, ..FIRST_ROW },
+            Door { 3: "", ..FIRST_ROW },
         ] {
             assert!(changes.is_change(&row(beyond)));
         }
@@ -303,7 +303,7 @@ mod tests {
         let (_, mut changes) = after_first(Deadbands::any_change().with("temperature", 1.0));
         let kept: Vec<u32> = (1..=25)
             .filter(|&step| {
-                let row = row(Door { 0: 20.0 + f64::from(step) * 0.25, ..FIRST });
+                let row = row(Door { 0: 20.0 + f64::from(step) * 0.25, ..FIRST_ROW });
                 let kept = changes.is_change(&row);
                 if kept {
                     changes.keep(&row);
@@ -317,7 +317,7 @@ mod tests {
     #[test]
     fn a_deadband_set_meanwhile_applies_from_then_on() {
         let (limits, mut changes) = after_first(Deadbands::any_change());
-        let other = row(Door { 1: 9, ..FIRST });
+        let other = row(Door { 1: 9, ..FIRST_ROW });
         limits.set("packets", Some(f64::INFINITY)).unwrap();
         assert!(!changes.is_change(&other));
         limits.set("packets", None).unwrap();
@@ -328,7 +328,7 @@ mod tests {
     fn a_row_that_does_not_fit_is_kept_so_that_the_node_reports_it() {
         let (_, mut changes) = after_first(Deadbands::any_change());
         assert!(changes.is_change(&[]));
-        assert!(changes.is_change(&[row(FIRST), vec![0]].concat()));
+        assert!(changes.is_change(&[row(FIRST_ROW), vec![0]].concat()));
     }
 
     #[test]

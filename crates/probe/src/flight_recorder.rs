@@ -5,12 +5,12 @@ use std::{str::FromStr, time::Duration};
 /// Largest memory of a recorder, in bytes.
 pub const MAX_RECORDER_BYTES: usize = 1 << 30;
 
-/// What a flight recorder keeps, and which limits trigger it. A command `trigger` always does.
+/// Data that a flight recorder keeps, and limits that trigger it. A command `trigger` always does.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FlightRecorder {
-    /// How much time before a trigger is sent.
+    /// Time before a trigger that is sent.
     pub before: Duration,
-    /// How long after a trigger samples are sent at once. Another trigger within that time restarts it.
+    /// Time after a trigger in which samples are sent at once. Another trigger within that time restarts it.
     pub after: Duration,
     /// Memory for the time before, in bytes, at most 1 GiB: a sample needs its row and 32 bytes. If the memory is too
     /// small, less time is kept.

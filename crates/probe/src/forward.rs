@@ -1,4 +1,4 @@
-//! A node whose samples were taken elsewhere and come as batches: a device behind a gateway.
+//! A node whose samples were taken elsewhere and come as batches: a device of a gateway.
 //!
 //! A [`ForwardedNode`] has spool, shipper and clock of a [`Node`](crate::Node), but no collector. A [`Session`] is one life of the device, and so
 //! a run of the data channel. When a session follows another one, the batches of the earlier one are sent first, under its own
@@ -44,9 +44,9 @@ const SESSIONS: usize = 16;
 const SMALLEST_SPOOL: usize = 1024 * 1024;
 /// Consecutive refusals after which a session that has ended is dropped: it would block the ones after it.
 const MAX_REFUSALS: u32 = 10;
-/// Longest wait of the thread without a cause.
-const LOOK: Duration = Duration::from_secs(60);
-/// How long a node that ends delivers sessions that have ended.
+/// Upper bound of an idle wait.
+const MAX_IDLE_WAIT: Duration = Duration::from_secs(60);
+/// Time in which a node that ends delivers sessions that have ended.
 const LAST_SESSIONS: Duration = Duration::from_secs(3);
 
 /// One life of a device.
@@ -71,7 +71,7 @@ pub struct ForwardedCommand {
     pub uuid: Option<Uuid>,
     /// Index of the instance.
     pub instance: usize,
-    /// What to do.
+    /// Command to execute.
     pub command: Command,
 }
 
@@ -98,7 +98,7 @@ struct Run {
     spooler: Mutex<Option<JoinHandle<()>>>,
 }
 
-/// What the node and its thread share.
+/// State that the node and its thread share.
 #[derive(Debug, Default)]
 struct Shared {
     runs: Mutex<Runs>,
@@ -177,7 +177,7 @@ impl ForwardedNode {
         });
         next.outbox.with(|held| held.clock_offset = offset);
         self.live.is_over.store(true, Ordering::Relaxed);
-        // Again, so that the thread looks at the mark.
+        // The second wake-up lets the thread see the mark.
         self.live.outbox.with(|_| ());
         runs.queue.push_back(next.clone());
         // The first one is being sent.
@@ -400,7 +400,7 @@ impl Run {
             let has_cause = |held: &OutboxState| {
                 held.closing || self.is_over() || !held.is_finite || !held.has_left || !held.is_sent()
             };
-            drop(self.outbox.wait(LOOK, has_cause));
+            drop(self.outbox.wait(MAX_IDLE_WAIT, has_cause));
             let (is_over, closing) = (self.is_over(), self.outbox.with(|held| held.closing));
             let is_told = self.outbox.with(|held| held.is_finite && held.has_left && held.is_sent());
             if (is_told && (is_over || closing)) || (is_over && shared.is_late()) {

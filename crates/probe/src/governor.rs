@@ -11,7 +11,7 @@ pub const INTERVAL: Duration = Duration::from_secs(1);
 /// Most halvings: the lowest rate is a 64th.
 const MOST_HALVINGS: u32 = 6;
 /// Number of reviews below the budget before a rate is raised.
-const CALM: u32 = 3;
+const REVIEWS_BEFORE_RAISE: u32 = 3;
 /// A rate is raised only if the expected cost stays below this share of the budget; otherwise it would be lowered
 /// again at once.
 const ROOM: f64 = 0.8;
@@ -84,11 +84,11 @@ impl Governor {
             return self.lower(cost - budget, &costs, loads);
         }
         self.calm += 1;
-        if self.calm <= CALM {
+        if self.calm <= REVIEWS_BEFORE_RAISE {
             return false;
         }
         let raised = self.raise(budget * ROOM - cost, &costs, loads);
-        self.calm = if raised { 0 } else { CALM };
+        self.calm = if raised { 0 } else { REVIEWS_BEFORE_RAISE };
         raised
     }
 
@@ -100,7 +100,7 @@ impl Governor {
             let candidates = (0..self.halvings.len())
                 .filter(|&index| self.halvings[index] < MOST_HALVINGS && expected[index] > 0.0)
                 .filter_map(|index| Some((loads[index].importance?, index)));
-            // Of equally important ones, the most expensive.
+            // The most expensive one of those that are equally important.
             let least = candidates.min_by(|&(a, first), &(b, second)| {
                 a.cmp(&b).then(expected[second].total_cmp(&expected[first]))
             });
@@ -225,7 +225,7 @@ mod tests {
         // 5 % now; 10 % would not fit.
         assert_eq!(plant.seconds(30), [0.5]);
         plant.per_sample[0] = Duration::from_micros(300);
-        assert_eq!(plant.seconds(CALM + 1), [1.0]);
+        assert_eq!(plant.seconds(REVIEWS_BEFORE_RAISE + 1), [1.0]);
         assert_eq!(plant.seconds(30), [1.0]);
     }
 

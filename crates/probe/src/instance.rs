@@ -23,7 +23,7 @@ use std::{
 };
 
 /// Time between two checks of a ring: the longest wait of a pushed sample in an idle stream.
-const LOOK: Duration = Duration::from_millis(2);
+const RING_POLL_INTERVAL: Duration = Duration::from_millis(2);
 
 /// A callback that writes one sample and returns the probe's state.
 pub type SampleFn = Box<dyn FnMut(&mut RowWriter<'_>) -> io::Result<ProbeState> + Send>;
@@ -169,7 +169,7 @@ impl Instance {
         true
     }
 
-    /// Takes so many samples and is disabled then. Returns whether it is periodic.
+    /// Takes this many samples and is disabled then. Returns whether it is periodic.
     pub fn stop_after(&mut self, flushes: u64) -> bool {
         self.flushes = Some(flushes);
         self.enabled &= flushes > 0;
@@ -238,7 +238,7 @@ impl Instance {
                     return;
                 }
                 let Some(due) = schedule.due(now) else { return };
-                // Nobody knows whether anything has changed: a probe on change has numbers for changes only.
+                // It is unknown whether anything has changed: a probe on change has numbers for changes only.
                 if changes.is_none() {
                     *not_taken = not_taken.saturating_add(due.missed);
                 }
@@ -268,7 +268,7 @@ impl Instance {
     /// Twice within the time that samples wait for others, if they wait at all.
     fn look(&self) -> Duration {
         let linger = self.filling.linger();
-        if linger.is_zero() { LOOK } else { LOOK.min(linger / 2) }
+        if linger.is_zero() { RING_POLL_INTERVAL } else { RING_POLL_INTERVAL.min(linger / 2) }
     }
 
     /// Executes a command.

@@ -6,7 +6,7 @@
 //! samples are generated from PDL.
 //!
 //! In the order a sample passes: `ring` (pushed probes) or a schedule (periodic ones), then the collector thread.
-//! It has an optional flight `recorder` and an encoder for each instance. Then the spool, and the shipper thread
+//! The collector has an optional flight `recorder` and an encoder for each instance. Then the spool, and the shipper thread
 //! with its channel. Once a second the collector measures the cost of all that (`overhead`), and the `governor`
 //! lowers rates. Each buffer is bounded; dropped samples are counted and reported to the DAC.
 //!

@@ -17,7 +17,7 @@ pub struct OpenLink {
     pub software: String,
     /// The DAC's life.
     pub epoch: Epoch,
-    /// What makes samples safe there, if it says when they are.
+    /// Condition that makes samples safe there, if the DAC reports it.
     pub safe_when: Option<SafeWhen>,
     /// Whether it takes batches ahead of others.
     pub takes_ahead: bool,

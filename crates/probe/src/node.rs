@@ -65,7 +65,7 @@ pub enum PushedKind {
 
 /// Smallest limit of a spool directory: some segments of some batches.
 const SMALLEST_DIRECTORY: u64 = 1024 * 1024;
-/// How long a dropped node waits until its last samples are in a file.
+/// Time that a dropped node waits until its last samples are in a file.
 const LAST_WRITE: Duration = Duration::from_secs(2);
 
 /// A node that has not started yet.
@@ -254,7 +254,7 @@ impl NodeBuilder {
         self.changed(index, is_periodic)
     }
 
-    /// Lets an added periodic probe take so many samples; then it is disabled. [`Node::is_done`] tells when all are.
+    /// Lets an added periodic probe take this many samples; then it is disabled. [`Node::is_done`] returns whether all are.
     pub fn flushes(&mut self, instance: &str, count: u64) -> Result<&mut Self, NodeError> {
         let index = self.index(instance)?;
         let is_periodic = self.instances[index].stop_after(count);
@@ -321,7 +321,7 @@ impl NodeBuilder {
         let bell = self.bell.clone();
         let woken = orders.clone();
         bell.connect(move || {
-            // A collector that has ended has nothing to look at.
+            // A collector that has ended polls nothing.
             let _ = woken.send(Order::Look);
         });
         let (granted, state) = mpsc::channel();

@@ -22,7 +22,7 @@ pub struct NodeConfig {
     pub batch_samples: usize,
     /// Most bytes of rows in one batch, at most 512 KiB: a datagram needs a small batch.
     pub batch_bytes: usize,
-    /// How long a sample of a busy stream waits for others; a sample of an idle stream is sent at once.
+    /// Time that a sample of a busy stream waits for others; a sample of an idle stream is sent at once.
     pub linger: Duration,
     /// Identity across runs; derived from host and name if absent.
     pub uuid: Option<Uuid>,

@@ -115,7 +115,7 @@ impl OutboxState {
         self.progress.iter().map(|progress| progress.state)
     }
 
-    /// Notes that the DAC of this connection has registered so many instances.
+    /// Notes that the DAC of this connection has registered this many instances.
     pub fn registered(&mut self, instances: usize) {
         (self.registered, self.asked) = (instances, None);
     }
@@ -151,7 +151,7 @@ impl OutboxState {
             let topic = self.spool.topic(instance)?;
             let sent = self.spool.sent(instance);
             let (taken, missing) = (progress.taken, Drops::from(progress.missing));
-            // Batches may wait in the spool, or be lost there: nobody knows yet what follows the last one sent.
+            // Batches may wait in the spool, or be lost there: it is not known yet what follows the last one sent.
             let is_all = sent.sequence.checked_add(missing.total()) == Some(taken);
             let after_sent = if is_all { missing } else { Drops::default() };
             Some(Counters { topic, taken, sent: sent.sequence, dropped: sent.dropped, after_sent })

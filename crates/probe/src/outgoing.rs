@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 
 /// Memory of a piece in addition to its bytes.
-const OVERHEAD: usize = 96;
+const PIECE_OVERHEAD_BYTES: usize = 96;
 
 /// A queue of pieces in the order in which they are sent.
 #[derive(Debug, Clone)]
@@ -32,7 +32,7 @@ impl<T> Default for Outgoing<T> {
 impl<T> Outgoing<T> {
     /// Memory that a piece of this length takes.
     pub fn cost(length: usize) -> usize {
-        length + OVERHEAD
+        length + PIECE_OVERHEAD_BYTES
     }
 
     /// Adds a piece with a payload of this length, to be sent after all others.

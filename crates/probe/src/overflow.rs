@@ -22,7 +22,7 @@ impl From<usize> for RingConfig {
     }
 }
 
-/// What happens to a sample when the ring is full. Dropped samples are counted, and reported with the next sample.
+/// Policy for a sample when the ring is full. Dropped samples are counted, and reported with the next sample.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Overflow {
     /// The new sample is dropped. Wait-free.

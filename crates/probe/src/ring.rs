@@ -48,11 +48,11 @@ const TOO_LONG: u8 = 1;
 const STILL_READS: u64 = u64::MAX;
 
 /// Bytes before each row.
-const HEAD: usize = 3 * WORD;
+const ROW_HEAD_BYTES: usize = 3 * WORD;
 
 /// Returns the most bytes of a row in a ring with this number of words.
 fn max_row_bytes(words: usize) -> usize {
-    (words * WORD - HEAD).min(BATCH_BYTES)
+    (words * WORD - ROW_HEAD_BYTES).min(BATCH_BYTES)
 }
 
 /// A producer that may wait polls this often before it sleeps, and sleeps this long before it polls again.
@@ -158,7 +158,7 @@ pub struct Drain {
 
 /// Creates a ring. With `limits`, only changes are written to it.
 pub fn ring(config: RingConfig, limits: Option<Arc<Limits>>) -> Result<(RowProbe, Drain), TryReserveError> {
-    let words = config.bytes.div_ceil(WORD).max(HEAD / WORD);
+    let words = config.bytes.div_ceil(WORD).max(ROW_HEAD_BYTES / WORD);
     let (writer, reader) = words::ring(words, config.overflow == Overflow::DropOldest)?;
     let shared = Arc::new(RingState {
         dropped_to: AtomicU64::new(0),
@@ -170,7 +170,7 @@ pub fn ring(config: RingConfig, limits: Option<Arc<Limits>>) -> Result<(RowProbe
     });
     let row_bytes = config.bytes.min(BATCH_BYTES);
     let mut record = Vec::new();
-    record.try_reserve_exact(HEAD + row_bytes + WORD)?;
+    record.try_reserve_exact(ROW_HEAD_BYTES + row_bytes + WORD)?;
     let probe = RowProbe {
         ring: writer,
         overflow: config.overflow,
@@ -266,12 +266,12 @@ impl RowProbe {
             return true;
         }
         self.record.clear();
-        self.record.extend_from_slice(&[0; HEAD]);
+        self.record.extend_from_slice(&[0; ROW_HEAD_BYTES]);
         write(&mut RowWriter::new(&mut self.record));
         let end = self.record.len();
-        let is_too_long = end - HEAD > self.max_row_bytes();
+        let is_too_long = end - ROW_HEAD_BYTES > self.max_row_bytes();
         if let Some(changes) = &mut self.changes
-            && !changes.is_change(&self.record[HEAD..])
+            && !changes.is_change(&self.record[ROW_HEAD_BYTES..])
         {
             return true;
         }
@@ -285,7 +285,7 @@ impl RowProbe {
             self.shared.dropped_to.store(self.sequence, Ordering::Release);
         } else if let Some(changes) = &mut self.changes {
             // The reader has not seen a dropped sample, so the next one must count as a change again.
-            changes.keep(&self.record[HEAD..end]);
+            changes.keep(&self.record[ROW_HEAD_BYTES..end]);
         }
         // A shutdown that began meanwhile may have drained the ring before this record was there.
         if pushed && self.has_ended() { self.was_read() } else { pushed }
@@ -316,7 +316,7 @@ impl RowProbe {
     /// Tells the node that the row of this sample was too long. Returns `false`, as the sample is lost.
     #[cold]
     fn push_without_row(&mut self, time: u64) -> bool {
-        self.record.truncate(HEAD);
+        self.record.truncate(ROW_HEAD_BYTES);
         self.record[IS_TOO_LONG] = TOO_LONG;
         self.finish_record(time);
         if !self.ring.push(&mut self.record) {
@@ -452,7 +452,7 @@ impl Drain {
         if !self.ring.pop(&mut self.record) {
             return None;
         }
-        let (head, row) = self.record.split_at_checked(HEAD)?;
+        let (head, row) = self.record.split_at_checked(ROW_HEAD_BYTES)?;
         let (&[first, sequence, time], _) = head.as_chunks::<WORD>().0.split_first_chunk()?;
         let filling = usize::from(first[6]);
         self.last_sequence = u64::from_le_bytes(sequence);

@@ -111,14 +111,14 @@ mod tests {
 
     #[test]
     fn parts_of_all_kinds_follow_one_another() {
-        const WHOLE: Text = Text::All(&[
+        const NESTED: Text = Text::All(&[
             Text::Str("{"),
             Text::Quoted("ä"),
             Text::All(&[Text::Str(":"), Text::Integer(-50), Text::Str(",")]),
             Text::Integer(i64::MIN),
             Text::Integer(0),
         ]);
-        const BYTES: [u8; WHOLE.length()] = WHOLE.bytes();
+        const BYTES: [u8; NESTED.length()] = NESTED.bytes();
         assert_eq!(text(&BYTES), "{\"ä\":-50,-92233720368547758080");
     }
 }

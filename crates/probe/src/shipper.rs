@@ -1,6 +1,6 @@
 //! The node's shipper thread: keeps a connection to the DAC and sends what is in the outbox.
 //!
-//! It owns the sending half of the channel; a listener thread for each connection owns the receiving half.
+//! The shipper owns the sending half of the channel; a listener thread for each connection owns the receiving half.
 
 use crate::{
     announcement::Announcement,
@@ -26,11 +26,11 @@ use std::{
 
 /// Code of a refusal because the DAC lacks what the channel needs, such as datagrams.
 const UNSUPPORTED: &str = "unsupported";
-/// How long a node that shuts down, or has sent an earlier run, waits for the last acknowledgements.
+/// Time that a node that shuts down, or has sent an earlier run, waits for the last acknowledgements.
 const FAREWELL: Duration = Duration::from_secs(2);
-/// How long a node waits until a DAC that drains has acknowledged the batches in transit.
+/// Time that a node waits until a DAC that drains has acknowledged the batches in transit.
 const DRAIN: Duration = Duration::from_secs(2);
-/// How long a node that has said goodbye waits for the DAC to close.
+/// Time that a node that has said goodbye waits for the DAC to close.
 const LEAVE: Duration = Duration::from_millis(500);
 /// Most batches in one write.
 const BATCHES: usize = 256;
@@ -41,7 +41,7 @@ const FIRST_NAME_TIMEOUT: Duration = Duration::from_secs(4);
 /// Most DACs whose last failures are remembered.
 const LOGGED: usize = 64;
 
-/// How commands are handled.
+/// Handling of commands.
 #[derive(Debug, Clone)]
 pub enum CommandHandling {
     /// The collector executes them.
@@ -315,7 +315,7 @@ impl Attempts {
     }
 }
 
-/// Returns why a node is refused that will be refused again if nobody changes anything.
+/// Returns why a node is refused, if it will be refused again until the cause is removed.
 fn refusal_of(error: &io::Error) -> Option<Failure> {
     let inner = error.get_ref();
     if let Some(refusal) = inner.and_then(|inner| inner.downcast_ref::<Failure>()) {

@@ -99,7 +99,7 @@ pub struct FilePlace {
 }
 
 impl FilePlace {
-    /// Where the oldest batch of the run begins.
+    /// Position of the oldest batch of the run.
     pub const BEGIN: Self = Self { segment: 0, offset: 0 };
 }
 
@@ -147,7 +147,7 @@ pub struct Place {
 }
 
 impl Place {
-    /// Advances past a batch. Returns how many samples were dropped in between.
+    /// Advances past a batch. Returns the number of samples that were dropped before it.
     fn advance(&mut self, batch: &QueuedBatch) -> u64 {
         let hole = (batch.first_sequence - 1).saturating_sub(self.sequence);
         let mut left = hole;
@@ -176,11 +176,11 @@ pub struct Spool {
     instances: HashMap<TopicId, usize>,
     /// Batches that wait for the file, if there is one.
     intake: Option<Intake>,
-    /// What makes samples safe at this DAC; `None` if they are as soon as they are received.
+    /// Condition that makes samples safe at this DAC; `None` if they are as soon as they are received.
     safe_when: Option<SafeWhen>,
     /// Number of instances with received batches that only the file has.
     waiting_in_file: usize,
-    /// How often a new DAC made it necessary to read the file from its beginning.
+    /// Number of times that a new DAC made it necessary to read the file from its beginning.
     rewinds: u64,
     ahead: Ahead,
     /// With more unsent bytes than this there is a backlog.
@@ -192,7 +192,7 @@ pub struct Spool {
 pub struct MetDac {
     /// Whether it is another one than before, and has received nothing.
     pub is_new: bool,
-    /// What makes samples safe there, if it says so.
+    /// Condition that makes samples safe there, if the DAC reports it.
     pub safe_when: Option<SafeWhen>,
     /// Whether it takes batches ahead.
     pub takes_ahead: bool,
@@ -522,7 +522,7 @@ impl Spool {
                 continue;
             }
             self.batches.take_acknowledged(|_| true);
-            // It may be safe already: a lost datagram of another instance was before it in the queue.
+            // The batch may be safe already: a lost datagram of another instance was before it in the queue.
             self.release_from_file(instance);
         }
         while self.release_first(|batch, account| batch.last_sequence() <= account.safe) {}

@@ -14,8 +14,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How often segments that are not needed any more are removed, and a failed write is retried.
-const LOOK: Duration = Duration::from_secs(1);
+/// Interval in which segments that are not needed any more are removed, and a failed write is retried.
+const SPOOL_CHECK_INTERVAL: Duration = Duration::from_secs(1);
 
 /// The thread's state.
 #[derive(Debug)]
@@ -33,7 +33,7 @@ pub struct Spooler<O: Deref<Target = Outbox>> {
 /// Runs until the outbox has ended; by then all batches that are not safe are in the file.
 pub fn run(outbox: &Outbox, journal: Journal) {
     let mut spooler = Spooler::new(outbox, journal);
-    let mut next_look = Instant::now() + LOOK;
+    let mut next_look = Instant::now() + SPOOL_CHECK_INTERVAL;
     let mut time = outbox.cpu.this_thread();
     loop {
         let turn = survive::turn("write the file spool", || {
@@ -41,7 +41,7 @@ pub fn run(outbox: &Outbox, journal: Journal) {
             if Instant::now() >= next_look || has_ended {
                 spooler.settle();
                 time.settle();
-                next_look = Instant::now() + LOOK;
+                next_look = Instant::now() + SPOOL_CHECK_INTERVAL;
             }
             has_ended
         });
@@ -104,7 +104,7 @@ impl<O: Deref<Target = Outbox>> Spooler<O> {
                         is_lagging = true;
                     }
                     Some(_) => held.spool.admit(batch),
-                    // It must not overtake batches that are only in the file.
+                    // The batch must not overtake batches that are only in the file.
                     None if is_lagging => rest.push(batch),
                     None => held.spool.keep(batch),
                 }
@@ -128,7 +128,7 @@ impl<O: Deref<Target = Outbox>> Spooler<O> {
             Ok(()) if self.retry.take().is_some() => tracing::info!("file spool is writable again"),
             Ok(()) => {}
             Err(error) => {
-                if self.retry.replace(Instant::now() + LOOK).is_none() {
+                if self.retry.replace(Instant::now() + SPOOL_CHECK_INTERVAL).is_none() {
                     tracing::warn!(%error, "cannot write the file spool: samples wait in memory until it is writable");
                 }
             }
@@ -196,7 +196,7 @@ impl<O: Deref<Target = Outbox>> Spooler<O> {
         let unread = if is_lagging { self.journal.reading() } else { u64::MAX };
         let needed = in_queue.unwrap_or(u64::MAX).min(unread);
         if let Err(error) = self.journal.settle(released, needed) {
-            // It costs space, and after a crash some samples are sent twice, which the DAC detects.
+            // The rest costs space, and after a crash some samples are sent twice, which the DAC detects.
             tracing::debug!(%error, "cannot remove old segments of the file spool");
         }
     }

@@ -1,4 +1,4 @@
-//! The node's threads survive panics: a thread that ended would end the instrumentation, and nobody would notice.
+//! The node's threads survive panics: a thread that ended would end the instrumentation without notice.
 
 use std::{
     any::Any,
@@ -9,7 +9,7 @@ use std::{
 };
 
 /// Pause after a panic, so that one that comes again and again costs little.
-const PAUSE: Duration = Duration::from_millis(100);
+const RESTART_DELAY: Duration = Duration::from_millis(100);
 
 /// Calls one turn of a thread's work. Returns none after a panic, which it logs.
 pub fn turn<T>(work: &str, turn: impl FnOnce() -> T) -> Option<T> {
@@ -21,7 +21,7 @@ pub fn turn<T>(work: &str, turn: impl FnOnce() -> T) -> Option<T> {
                 panic = message_of(&*panic),
                 "a thread of the node has panicked: it goes on"
             );
-            thread::sleep(PAUSE);
+            thread::sleep(RESTART_DELAY);
             None
         }
     }

@@ -12,7 +12,7 @@ const PATH: &str = "/proc/stat";
 /// A line has a name and ten numbers; twenty digits each would be more than any host has seen.
 const LINE: usize = 224;
 /// Maximum processors that Linux can be built for.
-const MOST: u32 = 8192;
+const MAX_PROCESSORS: u32 = 8192;
 
 /// The entry in [`crate::PROBES`].
 pub(crate) const READY_MADE: ReadyMadeProbe = ReadyMadeProbe {
@@ -46,7 +46,7 @@ impl Cpu {
     /// The processor need not be online yet.
     pub fn new(number: u32) -> Self {
         // The line of all processors together and those before this one come first.
-        let lines = number.min(MOST) as usize + 2;
+        let lines = number.min(MAX_PROCESSORS) as usize + 2;
         Self { number, file: ProcFile::new(PATH, lines * LINE) }
     }
 }
@@ -65,7 +65,7 @@ impl Probe for Cpu {
 
 /// The processors that are online now.
 fn numbers() -> io::Result<Vec<u32>> {
-    let mut file = ProcFile::new(PATH, (MOST as usize + 1) * LINE);
+    let mut file = ProcFile::new(PATH, (MAX_PROCESSORS as usize + 1) * LINE);
     Ok(lines(file.read()?).map(|(number, _)| number).collect())
 }
 

@@ -19,10 +19,7 @@ pub(crate) const READY_MADE: ReadyMadeProbe = ReadyMadeProbe {
     instances: "one",
     parameters: &[
         Parameter { name: "name", meaning: "the oldest process with this name" },
-        Parameter {
-            name: "pid",
-            meaning: "the process with this number; the own process of the node if neither is given",
-        },
+        Parameter { name: "pid", meaning: "its number; default: the node's own" },
     ],
     types: &["LinuxProcessProbe"],
     add: |node, choice| choice.periodic(node, "process", Process::new(ProcessChoice::parse(choice)?)),

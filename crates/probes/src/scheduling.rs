@@ -19,11 +19,8 @@ pub(crate) const READY_MADE: ReadyMadeProbe = ReadyMadeProbe {
     instances: "one",
     parameters: &[
         Parameter { name: "name", meaning: "the oldest process with this name" },
-        Parameter {
-            name: "pid",
-            meaning: "the process with this number; the own process of the node if neither is given",
-        },
-        Parameter { name: "thread", meaning: "only threads with this name" },
+        Parameter { name: "pid", meaning: "its number; default: the node's own" },
+        Parameter { name: "thread", meaning: "only threads of this name" },
     ],
     types: &["LinuxSchedulingProbe"],
     add: |node, choice| {

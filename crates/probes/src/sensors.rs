@@ -60,7 +60,7 @@ fn add_sensor<S: Sample + 'static>(
     choice.periodic_of(node, "sensors", name, Sensor::new(place, sample))
 }
 
-/// What a sensor measures.
+/// Measured quantity of a sensor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Quantity {
     /// Degrees Celsius.

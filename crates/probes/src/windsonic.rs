@@ -22,7 +22,7 @@ use std::{
 /// Pause before a line that failed is opened again.
 const REOPEN: Duration = Duration::from_secs(1);
 /// The slowest anemometer sends once a second.
-const SILENCE: Duration = Duration::from_secs(5);
+const MESSAGE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Capacity for at least a minute of messages, which wait here only while the node is busy.
 const RING_BYTES: usize = 16 * 1024;
@@ -33,11 +33,11 @@ pub(crate) const READY_MADE: ReadyMadeProbe = ReadyMadeProbe {
     measures: "an anemometer: direction, speed, status",
     instances: "one",
     parameters: &[
-        Parameter { name: "port", meaning: "the tty (required)" },
-        Parameter { name: "baud", meaning: "rate of the line, 9600 by default" },
-        Parameter { name: "mode", meaning: "`continuous` (default) or `polled`" },
-        Parameter { name: "node", meaning: "the address to poll, `Q` by default" },
-        Parameter { name: "configure", meaning: "settings that it must have, such as `M2 P3`" },
+        Parameter { name: "port", meaning: "tty (required)" },
+        Parameter { name: "baud", meaning: "rate (9600)" },
+        Parameter { name: "mode", meaning: "`continuous` or `polled`" },
+        Parameter { name: "node", meaning: "address to poll (`Q`)" },
+        Parameter { name: "configure", meaning: "settings, such as `M2 P3`" },
     ],
     types: &["WindSonicProbe"],
     add,
@@ -148,10 +148,10 @@ impl Anemometer {
         let (mut heard, mut ask_at) = (Instant::now(), Instant::now());
         loop {
             let wait = match self.settings.mode {
-                Mode::Continuous => SILENCE.saturating_sub(heard.elapsed()),
-                Mode::Polled { node, hertz } => self.ask(port, node, hertz, &mut ask_at)?,
+                Mode::Continuous => MESSAGE_TIMEOUT.saturating_sub(heard.elapsed()),
+                Mode::Polled { node, hertz } => self.poll(port, node, hertz, &mut ask_at)?,
             };
-            let length = port.read(&mut buffer, wait.min(SILENCE))?;
+            let length = port.read(&mut buffer, wait.min(MESSAGE_TIMEOUT))?;
             for &byte in buffer.iter().take(length) {
                 match messages.take(byte) {
                     Some(Ok(message)) => {
@@ -162,7 +162,7 @@ impl Anemometer {
                     None => {}
                 }
             }
-            if heard.elapsed() >= SILENCE.max(self.longest_pause()) {
+            if heard.elapsed() >= MESSAGE_TIMEOUT.max(self.longest_pause()) {
                 heard = Instant::now();
                 self.log_once(&io::Error::new(io::ErrorKind::TimedOut, self.silence_error()));
             }
@@ -170,7 +170,13 @@ impl Anemometer {
     }
 
     /// Polls the anemometer when it is time, and returns how long the answer may take.
-    fn ask(&self, port: &mut SerialPort, node: char, hertz: Hertz, at: &mut Instant) -> io::Result<Duration> {
+    fn poll(
+        &self,
+        port: &mut SerialPort,
+        node: char,
+        hertz: Hertz,
+        at: &mut Instant,
+    ) -> io::Result<Duration> {
         let now = Instant::now();
         if now >= *at {
             // The ? enables polled mode: after a power failure the anemometer starts in its stored mode.

@@ -312,7 +312,7 @@ impl Node {
         let node = self.0.as_ref().ok_or_else(|| PyRuntimeError::new_err("the node was shut down"))?;
         let (probe_type, kind) = (self::schema(schema)?, kind.try_into()?);
         let ring = RingConfig { bytes: ring_bytes, overflow: overflow.try_into()? };
-        // It waits for no other thread but one that adds a probe, and that takes no lock of the interpreter.
+        // The call waits for no other thread but one that adds a probe, and that takes no lock of the interpreter.
         node.pushed_rows(instance, probe_type, kind, ring).map(PushedProbe::of).map_err(refused)
     }
 

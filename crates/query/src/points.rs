@@ -4,7 +4,7 @@ pub use oasis_store::points::{Missing, Points, Span};
 
 use oasis_store::{
     History, Level, ReadError,
-    catalogue::{Expired, Extent},
+    catalogue::{ExpiredSamples, Extent},
     points::{Key, Share},
     rollups::{RolledSeries, RollupFile},
     store::Store,
@@ -40,7 +40,7 @@ impl Part {
     }
 }
 
-/// An instance's past as so many points.
+/// An instance's past as this many points.
 ///
 /// # Errors
 /// If catalogue or files cannot be read.
@@ -68,7 +68,7 @@ pub fn points(history: &History, node: &str, instance: &str, span: Span) -> Resu
 }
 
 /// Reports what retention has evicted before the first samples and roll-ups of a level.
-fn miss_expired(expired: &Expired, shares: &[Part], points: &mut Points) {
+fn miss_expired(expired: &ExpiredSamples, shares: &[Part], points: &mut Points) {
     let (least, greatest) = expired.times;
     let first = shares.iter().map(|share| share.times().0).min();
     // A cell has the time of its last sample.

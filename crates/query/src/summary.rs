@@ -21,7 +21,7 @@ use std::{
 use uuid::Uuid;
 
 /// Bytes of batches in memory.
-const READ: usize = 1024 * 1024;
+const READ_CHUNK_BYTES: usize = 1024 * 1024;
 /// Longest recorded interval, nanoseconds: an hour.
 const LONGEST_INTERVAL: u64 = 3_600_000_000_000;
 /// Significant digits of intervals.
@@ -92,7 +92,7 @@ pub fn summarize(
     span: Range<u64>,
     is_cancelled: &AtomicBool,
 ) -> Result<Option<Summary>, ReadError> {
-    let mut samples = Samples::new(history, (node, instance), span.start, Some(span.end), READ);
+    let mut samples = Samples::new(history, (node, instance), span.start, Some(span.end), READ_CHUNK_BYTES);
     let mut gathering = Gathering::new();
     while !is_cancelled.load(Ordering::Relaxed) {
         match samples.next()? {

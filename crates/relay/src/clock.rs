@@ -3,10 +3,10 @@
 use serde_json::{Value, json};
 use std::collections::VecDeque;
 
-/// Measurements that are remembered: the one with the shortest round trip counts.
-const KEPT: usize = 16;
+/// Upper bound of the remembered measurements: the one with the shortest round trip counts.
+const MAX_MEASUREMENTS: usize = 16;
 
-/// What is known of the clock of an upstream.
+/// Measurements of the clock of an upstream.
 #[derive(Debug, Clone, Default)]
 pub struct Clock {
     /// Number of the last ping.
@@ -33,7 +33,7 @@ impl Clock {
         let Some(round_trip) = now.checked_sub(sent) else { return };
         let middle = i128::from(sent) + i128::from(round_trip / 2);
         let Ok(offset) = i64::try_from(middle - i128::from(upstream)) else { return };
-        if self.measured.len() == KEPT {
+        if self.measured.len() == MAX_MEASUREMENTS {
             self.measured.pop_front();
         }
         self.measured.push_back((round_trip, offset));

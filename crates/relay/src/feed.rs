@@ -2,9 +2,9 @@
 
 use crate::{
     messages::Message,
-    place::{Place, Source},
+    resume_point::{ResumePoint, Source},
 };
-use oasis_dac::{Instance, Wanted};
+use oasis_dac::{Instance, UpstreamDemand};
 use oasis_wire::{
     batch::{self, BatchError, Header},
     gap::Gap,
@@ -17,7 +17,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-/// Why a connection cannot go on.
+/// Reason why a connection cannot continue.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FeedError {
     /// Bytes that are no batch of the topic's type.
@@ -27,7 +27,7 @@ pub enum FeedError {
         node: String,
         /// Instance name.
         instance: String,
-        /// What is wrong.
+        /// Error of the batch.
         error: BatchError,
     },
     /// Bytes that are no batch.
@@ -44,28 +44,28 @@ pub enum FeedError {
 }
 
 /// Topics whose places are remembered; the oldest topics are forgotten first.
-const PLACES: usize = 65_536;
+const MAX_RESUME_POINTS: usize = 65_536;
 
-/// Where subscriptions continue, so that they survive their connections, and nodes that move from one upstream to another. Shared by
-/// all upstreams.
+/// Positions at which subscriptions continue, so that they survive their connections, and nodes that move from one upstream to
+/// another. Shared by all upstreams.
 #[derive(Debug, Clone, Default)]
-pub struct Places(Arc<Mutex<Known>>);
+pub struct ResumePoints(Arc<Mutex<ResumeTable>>);
 
 /// Names of a node and its instance.
 type Names = (Arc<str>, Arc<str>);
 
 #[derive(Debug, Default)]
-struct Known {
-    places: BTreeMap<TopicId, (Names, SharedPlace)>,
+struct ResumeTable {
+    places: BTreeMap<TopicId, (Names, SharedResumePoint)>,
     /// The last topic of each instance: readers continue with it after the one before.
     topics: HashMap<Names, TopicId>,
 }
 
 /// Locked while a batch is appended: for a moment two upstreams may send samples of the same node.
-type SharedPlace = Arc<Mutex<Place>>;
+type SharedResumePoint = Arc<Mutex<ResumePoint>>;
 
-impl Places {
-    /// The subscription was ended, because nobody reads.
+impl ResumePoints {
+    /// Notes that the subscription was ended for lack of readers.
     pub fn pause(&self, topic: TopicId) {
         let place = lock(&self.0).places.get(&topic).map(|(_, place)| place.clone());
         if let Some(place) = place {
@@ -74,7 +74,7 @@ impl Places {
     }
 
     /// Returns the place of an instance. A new topic of it begins where the one before ended.
-    fn of(&self, instance: &Instance) -> SharedPlace {
+    fn of(&self, instance: &Instance) -> SharedResumePoint {
         let mut known = lock(&self.0);
         if let Some((_, place)) = known.places.get(&instance.topic) {
             return place.clone();
@@ -84,16 +84,16 @@ impl Places {
         let before = before.and_then(|topic| known.places.remove(&topic)).map(|(_, place)| place);
         let continues = instance.continues();
         let place = before.filter(|place| lock(place).leads_to(continues));
-        let place = place.unwrap_or_else(|| Arc::new(Mutex::new(Place::of_new(continues))));
+        let place = place.unwrap_or_else(|| Arc::new(Mutex::new(ResumePoint::of_new(continues))));
         known.places.insert(instance.topic, (names, place.clone()));
         known.bound();
         place
     }
 }
 
-impl Known {
+impl ResumeTable {
     fn bound(&mut self) {
-        while self.places.len() > PLACES {
+        while self.places.len() > MAX_RESUME_POINTS {
             let Some((topic, (names, _))) = self.places.pop_first() else { return };
             if self.topics.get(&names) == Some(&topic) {
                 self.topics.remove(&names);
@@ -116,7 +116,7 @@ struct Fed {
     topic: u32,
     /// Offset of the next sample.
     next: Offset,
-    place: SharedPlace,
+    place: SharedResumePoint,
     /// Samples that the upstream reported as missed before its first batch.
     missed: u64,
     /// The gaps before the next batch, with their causes.
@@ -126,12 +126,12 @@ struct Fed {
 /// The subscriptions of one connection.
 #[derive(Debug)]
 pub struct Feed {
-    places: Places,
+    places: ResumePoints,
     /// The life of the upstream.
     epoch: Epoch,
     last_id: i64,
     /// Requests without an answer.
-    asked: HashMap<i64, Asked>,
+    asked: HashMap<i64, PendingSubscription>,
     /// By the upstream's topic.
     fed: HashMap<u32, Fed>,
     /// The upstream's topics, by those here.
@@ -140,21 +140,21 @@ pub struct Feed {
 
 /// A subscription that was asked for.
 #[derive(Debug)]
-struct Asked {
+struct PendingSubscription {
     instance: Arc<Instance>,
-    /// It ends as soon as it has begun.
+    /// Whether it ends as soon as it has begun.
     is_unwanted: bool,
 }
 
 impl Feed {
     /// Creates a connection to an upstream in this epoch, without subscriptions.
-    pub fn new(places: Places, epoch: Epoch) -> Self {
+    pub fn new(places: ResumePoints, epoch: Epoch) -> Self {
         let (asked, fed, topics) = Default::default();
         Self { places, epoch, last_id: 0, asked, fed, topics }
     }
 
     /// Returns the request that subscribes to an instance where its log here ends, if that is known.
-    pub fn subscribe(&mut self, instance: Arc<Instance>, wanted: Wanted) -> Value {
+    pub fn subscribe(&mut self, instance: Arc<Instance>, wanted: UpstreamDemand) -> Value {
         self.last_id += 1;
         let mut request = json!({
             "op": "subscribe", "id": self.last_id, "node": &*instance.node, "instance": &*instance.name,
@@ -164,10 +164,10 @@ impl Feed {
         if let Some(resume) = place.resume(self.epoch) {
             request["resume"] = resume.into();
         }
-        if let Wanted::Rate(hertz) = wanted {
+        if let UpstreamDemand::Rate(hertz) = wanted {
             request["rate"] = hertz.get().into();
         }
-        self.asked.insert(self.last_id, Asked { instance, is_unwanted: false });
+        self.asked.insert(self.last_id, PendingSubscription { instance, is_unwanted: false });
         request
     }
 
@@ -191,11 +191,11 @@ impl Feed {
     }
 
     /// Returns the request for another rate.
-    pub fn rate(&mut self, topic: TopicId, wanted: Wanted) -> Option<Value> {
+    pub fn rate(&mut self, topic: TopicId, wanted: UpstreamDemand) -> Option<Value> {
         let there = self.topics.get(&topic)?;
         self.last_id += 1;
         let mut request = json!({"op": "rate", "id": self.last_id, "topic": there});
-        if let Wanted::Rate(hertz) = wanted {
+        if let UpstreamDemand::Rate(hertz) = wanted {
             request["hertz"] = hertz.get().into();
         }
         Some(request)
@@ -205,7 +205,8 @@ impl Feed {
     pub fn take(&mut self, message: Message) -> (Option<Value>, Option<TopicId>) {
         match message {
             Message::Subscribed { id, topic, epoch, offset, instance } => {
-                let Some(Asked { instance: asked, is_unwanted }) = self.asked.remove(&id) else {
+                let Some(PendingSubscription { instance: asked, is_unwanted }) = self.asked.remove(&id)
+                else {
                     return (None, None);
                 };
                 if is_unwanted {
@@ -247,7 +248,8 @@ impl Feed {
                 (None, self.end(topic))
             }
             Message::Error { id: Some(id), code, message } => {
-                let Some(Asked { instance: asked, is_unwanted }) = self.asked.remove(&id) else {
+                let Some(PendingSubscription { instance: asked, is_unwanted }) = self.asked.remove(&id)
+                else {
                     return (None, None);
                 };
                 let (node, instance) = (&*asked.node, &*asked.name);
@@ -318,7 +320,7 @@ impl Fed {
         Source { epoch: self.epoch, topic: self.topic }
     }
 
-    /// The upstream does not have so many samples.
+    /// Notes that `count` samples are missing at the upstream.
     fn miss(&mut self, count: u64) {
         let place = *lock(&self.place);
         if place.continues(self.source()).is_some() {
@@ -333,7 +335,7 @@ impl Fed {
     }
 }
 
-/// Returns a batch without so many of its first samples; none if they cannot be read.
+/// Returns a batch without its first samples; none if they cannot be read.
 fn without_first(bytes: Vec<u8>, instance: &Instance, old: u64, count: u16) -> Option<Vec<u8>> {
     match usize::try_from(old).ok()? {
         0 => Some(bytes),

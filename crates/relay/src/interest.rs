@@ -1,30 +1,30 @@
 //! Which topics of an upstream have a subscription.
 
-use oasis_dac::Wanted;
+use oasis_dac::UpstreamDemand;
 use oasis_wire::quantity::TopicId;
 use std::{
     collections::{BTreeMap, HashMap},
     time::Duration,
 };
 
-/// How long a subscription stays after the last reader: a poller that comes back finds it.
+/// Time that a subscription stays after the last reader: a poller that comes back finds it.
 pub const LINGER: Duration = Duration::from_secs(10);
 
 /// A subscription to change.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Change {
     /// There is none yet.
-    Subscribe(TopicId, Wanted),
+    Subscribe(TopicId, UpstreamDemand),
     /// Its readers want another rate.
-    Rate(TopicId, Wanted),
+    Rate(TopicId, UpstreamDemand),
     /// Its readers have left.
     Unsubscribe(TopicId),
 }
 
-/// What readers want of the topics that have a subscription.
+/// Demand of the readers of topics that have a subscription.
 #[derive(Debug, Default)]
 pub struct Interest {
-    wanted: HashMap<TopicId, Wanted>,
+    wanted: HashMap<TopicId, UpstreamDemand>,
     /// Topics without readers, by when their subscriptions end.
     idle: BTreeMap<(Duration, TopicId), ()>,
     idle_until: HashMap<TopicId, Duration>,
@@ -32,9 +32,9 @@ pub struct Interest {
 
 impl Interest {
     /// Readers of a topic want something. `now` is a steady clock.
-    pub fn wants(&mut self, topic: TopicId, wanted: Wanted, now: Duration) -> Option<Change> {
+    pub fn wants(&mut self, topic: TopicId, wanted: UpstreamDemand, now: Duration) -> Option<Change> {
         let before = self.wanted.get(&topic).copied();
-        if wanted == Wanted::Nothing {
+        if wanted == UpstreamDemand::Nothing {
             if before.is_some() && !self.idle_until.contains_key(&topic) {
                 let until = now + LINGER;
                 self.idle_until.insert(topic, until);
@@ -62,7 +62,7 @@ impl Interest {
     }
 
     /// The subscription of a topic has ended. Returns what its readers want, if there are any.
-    pub fn ended(&mut self, topic: TopicId) -> Option<Wanted> {
+    pub fn ended(&mut self, topic: TopicId) -> Option<UpstreamDemand> {
         let is_idle = self.is_read(topic);
         self.wanted.remove(&topic).filter(|_| !is_idle)
     }
@@ -91,8 +91,8 @@ mod tests {
         Duration::from_secs(seconds)
     }
 
-    fn rate(hertz: f64) -> Wanted {
-        Wanted::Rate(Hertz::new(hertz).unwrap())
+    fn rate(hertz: f64) -> UpstreamDemand {
+        UpstreamDemand::Rate(Hertz::new(hertz).unwrap())
     }
 
     #[test]
@@ -100,17 +100,20 @@ mod tests {
         let mut interest = Interest::default();
         assert_eq!(interest.wants(A, rate(2.0), at(0)), Some(Change::Subscribe(A, rate(2.0))));
         assert_eq!(interest.wants(A, rate(2.0), at(0)), None);
-        assert_eq!(interest.wants(A, Wanted::Everything, at(1)), Some(Change::Rate(A, Wanted::Everything)));
+        assert_eq!(
+            interest.wants(A, UpstreamDemand::Everything, at(1)),
+            Some(Change::Rate(A, UpstreamDemand::Everything))
+        );
         assert_eq!(interest.topics(), [A]);
     }
 
     #[test]
     fn a_subscription_ends_some_time_after_the_last_reader() {
         let mut interest = Interest::default();
-        assert_eq!(interest.wants(A, Wanted::Nothing, at(0)), None);
-        interest.wants(A, Wanted::Everything, at(0));
-        interest.wants(A, Wanted::Nothing, at(5));
-        interest.wants(A, Wanted::Nothing, at(9));
+        assert_eq!(interest.wants(A, UpstreamDemand::Nothing, at(0)), None);
+        interest.wants(A, UpstreamDemand::Everything, at(0));
+        interest.wants(A, UpstreamDemand::Nothing, at(5));
+        interest.wants(A, UpstreamDemand::Nothing, at(9));
         assert_eq!(interest.expired(at(14)), None);
         assert_eq!(interest.expired(at(15)), Some(Change::Unsubscribe(A)));
         assert_eq!((interest.expired(at(99)), interest.topics()), (None, vec![]));
@@ -119,13 +122,13 @@ mod tests {
     #[test]
     fn a_reader_that_comes_back_keeps_the_subscription() {
         let mut interest = Interest::default();
-        interest.wants(A, Wanted::Everything, at(0));
-        interest.wants(A, Wanted::Nothing, at(1));
-        assert_eq!(interest.wants(A, Wanted::Everything, at(2)), None);
+        interest.wants(A, UpstreamDemand::Everything, at(0));
+        interest.wants(A, UpstreamDemand::Nothing, at(1));
+        assert_eq!(interest.wants(A, UpstreamDemand::Everything, at(2)), None);
         assert_eq!(interest.expired(at(100)), None);
-        assert_eq!(interest.ended(A), Some(Wanted::Everything));
-        interest.wants(A, Wanted::Everything, at(0));
-        interest.wants(A, Wanted::Nothing, at(1));
+        assert_eq!(interest.ended(A), Some(UpstreamDemand::Everything));
+        interest.wants(A, UpstreamDemand::Everything, at(0));
+        interest.wants(A, UpstreamDemand::Nothing, at(1));
         assert_eq!(interest.ended(A), None);
     }
 }

@@ -16,14 +16,14 @@ mod interest;
 mod messages;
 mod mirror;
 pub mod past;
-mod place;
+mod resume_point;
 
 pub use clock::Clock;
-pub use feed::{Feed, FeedError, Places};
+pub use feed::{Feed, FeedError, ResumePoints};
 pub use interest::{Change, Interest, LINGER};
 pub use messages::Message;
 pub use mirror::{Mirror, MirrorError, Need};
-pub use place::{Place, Source};
+pub use resume_point::{ResumePoint, Source};
 
 use oasis_channel::Failure;
 use oasis_dac::{CommandError, ForwardedCommand};

@@ -3,7 +3,7 @@
 use oasis_channel::{InstanceState, Overhead, ProbeKind, RecorderSpan};
 use oasis_dac::{
     Hop,
-    settings::{LabelMap, SettingState, Shown},
+    settings::{LabelMap, LabelsAndSettings, SettingState},
 };
 use oasis_wire::{
     gap::Gap,
@@ -27,7 +27,7 @@ pub enum Message {
     },
     /// Changes of the registry.
     RegistryDelta(Box<RegistryDelta>),
-    /// What changes all the time.
+    /// Values that change all the time.
     Statistics(Box<Statistics>),
     /// A subscription begins.
     Subscribed {
@@ -46,7 +46,7 @@ pub enum Message {
     Gap {
         /// The topic.
         topic: u32,
-        /// How many; absent if that is unknown.
+        /// Number of samples; absent if it is unknown.
         count: Option<u64>,
         /// The offset of the first.
         from: Option<Offset>,
@@ -55,7 +55,7 @@ pub enum Message {
         /// Why, as a word.
         cause: String,
     },
-    /// What is missing directly before the next batch.
+    /// Samples that are missing directly before the next batch.
     GapsBefore {
         /// The topic.
         topic: u32,
@@ -97,7 +97,7 @@ pub enum Message {
     },
     /// Answer to a ping.
     Pong {
-        /// What the ping had.
+        /// Time that the ping had.
         client_time: f64,
         /// Time of the upstream.
         dac_time: Nanos,
@@ -121,7 +121,7 @@ pub enum Message {
 pub struct RegistryDelta {
     /// 0 begins a new picture.
     pub from: u64,
-    /// Where to continue, as it came.
+    /// Position to continue at, as it was received.
     pub position: String,
     /// Whether the picture is incomplete.
     pub more: bool,
@@ -131,7 +131,7 @@ pub struct RegistryDelta {
     pub nodes: Vec<NodeEntry>,
     /// Instances.
     pub instances: Vec<InstanceEntry>,
-    /// What is gone.
+    /// Removed entries.
     pub removed: Removed,
 }
 
@@ -177,17 +177,17 @@ pub struct InstanceEntry {
     pub run: Option<Uuid>,
     #[serde(default)]
     pub labels: LabelMap,
-    /// Those that this version knows are shown.
+    /// Settings; unknown ones are not shown.
     #[serde(default)]
     pub settings: Vec<Value>,
 }
 
 impl InstanceEntry {
     /// Returns its labels and settings.
-    pub fn shown(&self) -> Shown {
+    pub fn shown(&self) -> LabelsAndSettings {
         let settings =
             self.settings.iter().filter_map(|state| SettingState::deserialize(state).ok()).collect();
-        Shown { labels: self.labels.clone(), settings }
+        LabelsAndSettings { labels: self.labels.clone(), settings }
     }
 }
 
@@ -212,7 +212,7 @@ pub struct Removed {
     pub instances: Vec<u32>,
 }
 
-/// What changes all the time.
+/// Values that change all the time.
 #[derive(Debug, Deserialize)]
 pub struct Statistics {
     pub nodes: Vec<NodeRow>,

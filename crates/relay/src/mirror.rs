@@ -21,23 +21,23 @@ mod rivals;
 /// Version of the protocol.
 const PROTOCOL: u32 = 1;
 /// Nodes of an upstream: as many as a DAC has by default.
-const NODES: usize = 10_000;
+const MAX_NODES: usize = 10_000;
 /// Instances of an upstream.
-const INSTANCES: usize = 20_000;
+const MAX_INSTANCES: usize = 20_000;
 /// Longest name of a node, an instance, a host, a program or a DAC, in bytes: longer ones are not kept.
-const NAME: usize = 1_024;
+const MAX_NAME_BYTES: usize = 1_024;
 /// DACs of a path that is kept; of more than a few the node is refused.
-const PATH: usize = 16;
+const MAX_PATH_HOPS: usize = 16;
 /// Digits of the hash of a schema.
-const HASH: usize = 64;
+const HASH_DIGITS: usize = 64;
 /// Refused nodes that are logged.
-const LOGGED: u64 = 20;
+const MAX_LOGGED_NODES: u64 = 20;
 /// Memory of the schemas of an upstream, bytes.
-const SCHEMAS: usize = 64 * 1024 * 1024;
+const MAX_SCHEMA_BYTES: usize = 64 * 1024 * 1024;
 /// Clocks drift by less between two measurements, nanoseconds.
-const DRIFT: u64 = 1_000_000;
+const MAX_DRIFT_NANOS: u64 = 1_000_000;
 
-/// What a mirror lacks, to be fetched over HTTP.
+/// A document that a mirror lacks, to be fetched over HTTP.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Need {
     /// The schema with this SHA-256.
@@ -66,7 +66,7 @@ pub enum MirrorError {
 #[derive(Debug)]
 struct KnownNode {
     entry: NodeEntry,
-    /// What the upstream measures of it.
+    /// Measurements of it by the upstream.
     measured: (Option<i64>, Option<u64>),
     /// Why it is not listed here.
     refused: Option<RelayError>,
@@ -85,7 +85,7 @@ struct KnownInstance {
     lacks_causes: bool,
 }
 
-/// What was known before a new picture began.
+/// Entries that were known before a new picture began.
 #[derive(Debug, Default)]
 struct Unseen {
     nodes: BTreeSet<String>,
@@ -113,7 +113,7 @@ pub struct Mirror {
     instances: BTreeMap<u32, KnownInstance>,
     /// The topics of each node's instances.
     topics: BTreeMap<String, BTreeSet<u32>>,
-    /// What a new picture has not had yet.
+    /// Entries that a new picture has not had yet.
     unseen: Option<Unseen>,
     /// Topics that are gone, until all changes have come: another topic may have the same instance.
     removed: BTreeSet<u32>,
@@ -151,7 +151,7 @@ impl Mirror {
         }
     }
 
-    /// The request that begins to follow the registry, or goes on after a reconnect.
+    /// Returns the request that begins to follow the registry, or continues after a reconnect.
     pub fn watch(&self) -> Value {
         let mut watch = json!({"op": "watch", "deltas": true, "statistics": true});
         if let Some(position) = &self.position {
@@ -180,7 +180,7 @@ impl Mirror {
         self.needs.pop_first()
     }
 
-    /// How many nodes and instances were left out, because an upstream may not have so many.
+    /// Returns the number of nodes and instances that were left out because of the bounds of an upstream.
     pub fn left_out(&self) -> u64 {
         self.left_out
     }
@@ -281,7 +281,7 @@ impl Mirror {
         if let Some(unseen) = &mut self.unseen {
             unseen.nodes.remove(&name);
         }
-        let is_one_too_many = !self.nodes.contains_key(&name) && self.nodes.len() >= NODES;
+        let is_one_too_many = !self.nodes.contains_key(&name) && self.nodes.len() >= MAX_NODES;
         if is_one_too_many || is_too_long(&entry) {
             self.left_out += 1;
             return;
@@ -317,7 +317,7 @@ impl Mirror {
                 let is_usual = matches!(error, RelayError::Elsewhere(_) | RelayError::Loop(_));
                 if was_refused.as_ref() != Some(&error) && !is_usual {
                     self.left_out += 1;
-                    if self.left_out <= LOGGED {
+                    if self.left_out <= MAX_LOGGED_NODES {
                         tracing::warn!(upstream = %self.name, node = name, %error, "a node is not relayed");
                     }
                 }
@@ -338,8 +338,9 @@ impl Mirror {
 
     fn instance(&mut self, entry: InstanceEntry, schema: String) {
         let topic = entry.id;
-        let is_one_too_many = !self.instances.contains_key(&topic) && self.instances.len() >= INSTANCES;
-        let is_too_long = entry.node.len().max(entry.instance.len()) > NAME || schema.len() > HASH;
+        let is_one_too_many = !self.instances.contains_key(&topic) && self.instances.len() >= MAX_INSTANCES;
+        let is_too_long =
+            entry.node.len().max(entry.instance.len()) > MAX_NAME_BYTES || schema.len() > HASH_DIGITS;
         if is_one_too_many || is_too_long {
             self.left_out += 1;
             return;
@@ -445,7 +446,8 @@ impl Mirror {
     /// The upstream's clock is known, or much better than what nodes were listed with.
     fn note_drift(&mut self) {
         let Some((offset, round_trip)) = self.clock.offset() else { return };
-        let is_good = |(before, trip): (i64, u64)| before.abs_diff(offset) <= DRIFT && trip / 2 <= round_trip;
+        let is_good =
+            |(before, trip): (i64, u64)| before.abs_diff(offset) <= MAX_DRIFT_NANOS && trip / 2 <= round_trip;
         if !self.listed_with.is_some_and(is_good) {
             self.listed_with = Some((offset, round_trip));
             self.list_all();
@@ -478,7 +480,7 @@ impl Mirror {
     pub fn schema(&mut self, hash: &str, schema: ProbeType) {
         let is_right = oasis_dac::SchemaHash::of(&schema).to_string() == hash;
         let bytes = self.schema_bytes.saturating_add(schema.memory_bytes());
-        if !is_right || schema.validate().is_err() || bytes > SCHEMAS {
+        if !is_right || schema.validate().is_err() || bytes > MAX_SCHEMA_BYTES {
             tracing::warn!(upstream = %self.name, hash, "a schema is not what it should be, or one too many");
             self.left_out += 1;
             self.refused_schemas.insert(hash.into());
@@ -523,7 +525,7 @@ fn known_measured(nodes: &BTreeMap<String, KnownNode>, name: &str) -> (Option<i6
 fn is_too_long(entry: &NodeEntry) -> bool {
     let own = [&entry.name, &entry.host, &entry.software];
     let mut texts = own.into_iter().chain(entry.path.iter().map(|hop| &hop.dac));
-    entry.path.len() > PATH || texts.any(|text| text.len() > NAME)
+    entry.path.len() > MAX_PATH_HOPS || texts.any(|text| text.len() > MAX_NAME_BYTES)
 }
 
 /// A node as it is listed here.

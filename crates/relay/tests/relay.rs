@@ -3,8 +3,8 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test says what it expects by unwrapping")]
 
 use oasis_channel::ProbeKind;
-use oasis_dac::{Config, Cursor, Dac, Delivery, Instance, StartAt, Upstream, Wanted, now};
-use oasis_relay::{Feed, Message, Mirror, MirrorError, Need, Places};
+use oasis_dac::{Config, Cursor, Dac, Delivery, Instance, StartAt, Upstream, UpstreamDemand, now};
+use oasis_relay::{Feed, Message, Mirror, MirrorError, Need, ResumePoints};
 use oasis_wire::{
     batch::{self, Batch, Encoder, Fields},
     quantity::{Epoch, Nanos, Offset, Position},
@@ -109,7 +109,7 @@ fn bytes(offset: u64, first: u64, count: u64) -> Vec<u8> {
 }
 
 fn subscribed(feed: &mut Feed, instance: &Arc<Instance>, epoch: &str, offset: u64) -> Value {
-    let request = feed.subscribe(instance.clone(), Wanted::Everything);
+    let request = feed.subscribe(instance.clone(), UpstreamDemand::Everything);
     let schema = tank();
     let answer = json!({
         "op": "subscribed", "id": request["id"], "topic": 3, "epoch": epoch, "offset": offset,
@@ -239,7 +239,7 @@ fn different_nodes_of_one_name_are_reported_once_that_has_lasted() {
         node["since"] = since.into();
         mirror.take(message(delta(0, json!([node]), json!([]))), now()).unwrap();
     };
-    // Looks at both, once a second.
+    // Polls both, once a second.
     let look = |relay: &mut Relay, other: &mut Mirror, looks: u32| {
         for _ in 0..looks {
             relay.mirror.retry();
@@ -290,7 +290,7 @@ fn a_schema_that_did_not_come_is_asked_for_again() {
 fn a_feed_goes_on_after_a_reconnect_without_gap_or_duplicate() {
     let mut relay = Relay::new();
     relay.picture(RUN);
-    let (tank, places) = (relay.tank().unwrap(), Places::default());
+    let (tank, places) = (relay.tank().unwrap(), ResumePoints::default());
     let mut feed = Feed::new(places.clone(), epoch(EPOCH));
     let request = subscribed(&mut feed, &tank, EPOCH, 100);
     assert_eq!((&request["node"], request.get("resume")), (&json!("plant"), None));
@@ -317,7 +317,7 @@ fn a_gap_of_the_upstream_is_a_gap_of_the_same_length_here() {
     let mut relay = Relay::new();
     relay.picture(RUN);
     let tank = relay.tank().unwrap();
-    let mut feed = Feed::new(Places::default(), epoch(EPOCH));
+    let mut feed = Feed::new(ResumePoints::default(), epoch(EPOCH));
     subscribed(&mut feed, &tank, EPOCH, 0);
     feed.batch(bytes(0, 1, 2), 0).unwrap();
     let gap = json!({"op": "gap", "topic": 3, "from": 2, "to": 9, "count": 7, "cause": "log_retention"});
@@ -331,7 +331,7 @@ fn a_gap_of_the_upstream_is_a_gap_of_the_same_length_here() {
 fn what_came_while_nobody_read_is_left_out() {
     let mut relay = Relay::new();
     relay.picture(RUN);
-    let (tank, places) = (relay.tank().unwrap(), Places::default());
+    let (tank, places) = (relay.tank().unwrap(), ResumePoints::default());
     let mut feed = Feed::new(places, epoch(EPOCH));
     subscribed(&mut feed, &tank, EPOCH, 0);
     feed.batch(bytes(0, 1, 2), 0).unwrap();
@@ -343,7 +343,7 @@ fn what_came_while_nobody_read_is_left_out() {
     assert_eq!((log(&tank), tank.log.state().evicted), (vec![(0, 1), (1, 2), (3, 51)], 1));
 }
 
-/// What a reader misses, and the sequence numbers that it gets.
+/// Returns the samples that a reader misses, and the sequence numbers that it receives.
 fn read(cursor: &mut Cursor) -> (Option<u64>, Vec<u64>) {
     let (mut missed, mut numbers) = (None, Vec::new());
     while cursor.has_unread() {
@@ -361,7 +361,7 @@ fn after_a_pause_a_new_reader_begins_with_new_samples_and_one_that_resumes_misse
     let mut relay = Relay::new();
     relay.picture(RUN);
     let (tank, signal) = (relay.tank().unwrap(), Arc::default());
-    let mut feed = Feed::new(Places::default(), epoch(EPOCH));
+    let mut feed = Feed::new(ResumePoints::default(), epoch(EPOCH));
     subscribed(&mut feed, &tank, EPOCH, 0);
     feed.batch(bytes(0, 1, 2), 0).unwrap();
     feed.unsubscribe(tank.topic).unwrap();
@@ -385,7 +385,7 @@ fn a_pause_in_which_nothing_came_is_no_gap() {
     let mut relay = Relay::new();
     relay.picture(RUN);
     let tank = relay.tank().unwrap();
-    let mut feed = Feed::new(Places::default(), epoch(EPOCH));
+    let mut feed = Feed::new(ResumePoints::default(), epoch(EPOCH));
     subscribed(&mut feed, &tank, EPOCH, 0);
     feed.batch(bytes(0, 1, 2), 0).unwrap();
     feed.unsubscribe(tank.topic).unwrap();
@@ -399,7 +399,7 @@ fn a_pause_in_which_nothing_came_is_no_gap() {
 fn a_run_that_begins_before_the_registry_says_so_keeps_its_samples() {
     let mut relay = Relay::new();
     relay.picture(RUN);
-    let (tank, places) = (relay.tank().unwrap(), Places::default());
+    let (tank, places) = (relay.tank().unwrap(), ResumePoints::default());
     let mut feed = Feed::new(places, epoch(EPOCH));
     subscribed(&mut feed, &tank, EPOCH, 0);
     feed.batch(bytes(0, 1, 2), 0).unwrap();
@@ -417,12 +417,12 @@ fn another_topic_of_the_same_upstream_continues_by_numbers() {
     let mut relay = Relay::new();
     relay.picture(RUN);
     let tank = relay.tank().unwrap();
-    let mut feed = Feed::new(Places::default(), epoch(EPOCH));
+    let mut feed = Feed::new(ResumePoints::default(), epoch(EPOCH));
     subscribed(&mut feed, &tank, EPOCH, 0);
     feed.batch(bytes(0, 1, 5), 0).unwrap();
     feed.take(message(json!({"op": "unsubscribed", "topic": 3, "cause": "type_changed"})));
     // The node is at the upstream now, and sends again what was not safe at its DAC before.
-    let request = feed.subscribe(tank.clone(), Wanted::Everything);
+    let request = feed.subscribe(tank.clone(), UpstreamDemand::Everything);
     let answer = json!({
         "op": "subscribed", "id": request["id"], "topic": 4, "epoch": EPOCH, "offset": 5,
         "instance": {"node": "plant", "instance": "tank", "schema": tank.probe_type},
@@ -443,13 +443,13 @@ fn another_topic_of_the_same_upstream_continues_by_numbers() {
 fn numbers_that_another_upstream_does_not_have_are_a_gap() {
     let mut relay = Relay::new();
     relay.picture(RUN);
-    let (tank, places) = (relay.tank().unwrap(), Places::default());
+    let (tank, places) = (relay.tank().unwrap(), ResumePoints::default());
     let mut feed = Feed::new(places.clone(), epoch(EPOCH));
     subscribed(&mut feed, &tank, EPOCH, 0);
     feed.batch(bytes(0, 1, 3), 0).unwrap();
     let mut feed = Feed::new(places, epoch("00000000000000ac"));
     subscribed(&mut feed, &tank, "00000000000000ac", 0);
-    // It does not say how many: it does not know the position.
+    // The gap has no count, since the position is unknown.
     feed.take(message(json!({"op": "gap", "topic": 3, "cause": "epoch_changed"})));
     feed.batch(bytes(0, 8, 1), 0).unwrap();
     assert_eq!(log(&tank), [(0, 1), (1, 2), (2, 3), (7, 8)]);
@@ -461,8 +461,8 @@ fn a_subscription_that_is_given_up_before_it_began_ends_as_soon_as_it_does() {
     let mut relay = Relay::new();
     relay.picture(RUN);
     let tank = relay.tank().unwrap();
-    let mut feed = Feed::new(Places::default(), epoch(EPOCH));
-    let request = feed.subscribe(tank.clone(), Wanted::Everything);
+    let mut feed = Feed::new(ResumePoints::default(), epoch(EPOCH));
+    let request = feed.subscribe(tank.clone(), UpstreamDemand::Everything);
     assert_eq!(feed.abandon(tank.topic), None);
     let answer = json!({
         "op": "subscribed", "id": request["id"], "topic": 3, "epoch": EPOCH, "offset": 0,
@@ -493,7 +493,7 @@ fn an_instance_stays_when_its_topic_at_the_upstream_is_replaced() {
 fn a_batch_of_an_instance_that_is_gone_is_for_the_one_that_comes_after_it() {
     let mut relay = Relay::new();
     relay.picture(RUN);
-    let (before, places) = (relay.tank().unwrap(), Places::default());
+    let (before, places) = (relay.tank().unwrap(), ResumePoints::default());
     let mut feed = Feed::new(places, epoch(EPOCH));
     subscribed(&mut feed, &before, EPOCH, 0);
     feed.batch(bytes(0, 1, 3), 0).unwrap();
@@ -516,14 +516,14 @@ fn bytes_that_are_no_batch_end_the_connection() {
     let mut relay = Relay::new();
     relay.picture(RUN);
     let tank = relay.tank().unwrap();
-    let mut feed = Feed::new(Places::default(), epoch(EPOCH));
+    let mut feed = Feed::new(ResumePoints::default(), epoch(EPOCH));
     subscribed(&mut feed, &tank, EPOCH, 0);
     assert!(feed.batch(vec![1, 2, 3], 0).is_err());
     let mut damaged = bytes(0, 1, 2);
     damaged.truncate(49);
     let error = feed.batch(damaged, 0).unwrap_err().to_string();
     assert!(error.contains("plant/tank") || error.contains("invalid batch"), "{error}");
-    // Of a batch that is here in part, the rest must be readable.
+    // The rest of a batch that is here in part must be readable.
     feed.batch(bytes(0, 1, 2), 0).unwrap();
     let mut cut_short = bytes(1, 2, 2);
     cut_short.truncate(cut_short.len() - 4);
@@ -537,7 +537,7 @@ fn times_of_the_upstream_become_times_of_this_clock() {
     let mut relay = Relay::new();
     relay.picture(RUN);
     let tank = relay.tank().unwrap();
-    let mut feed = Feed::new(Places::default(), epoch(EPOCH));
+    let mut feed = Feed::new(ResumePoints::default(), epoch(EPOCH));
     subscribed(&mut feed, &tank, EPOCH, 0);
     feed.batch(bytes(0, 1, 1), 500).unwrap();
     assert_eq!(tank.log.latest().unwrap().arrived(), Nanos(1_500));
@@ -573,10 +573,10 @@ fn readers_here_are_the_demand_there() {
     relay.picture(RUN);
     let tank = relay.tank().unwrap();
     assert_eq!(events.wanted.try_recv(), Ok(tank.topic));
-    assert_eq!(relay.mirror.upstream().wanted(tank.topic).unwrap().1, Wanted::Nothing);
+    assert_eq!(relay.mirror.upstream().wanted(tank.topic).unwrap().1, UpstreamDemand::Nothing);
     let reader = tank.register_demand(Delivery::Every);
     assert_eq!(events.wanted.try_recv(), Ok(tank.topic));
-    assert_eq!(relay.mirror.upstream().wanted(tank.topic).unwrap().1, Wanted::Everything);
+    assert_eq!(relay.mirror.upstream().wanted(tank.topic).unwrap().1, UpstreamDemand::Everything);
     drop(reader);
     assert_eq!(events.wanted.try_recv(), Ok(tank.topic));
 }
@@ -587,7 +587,7 @@ fn read_through(seed: u64, drops_gaps: bool) -> (u64, u64, u64) {
     let mut relay = Relay::new();
     relay.picture(RUN);
     let instance = relay.tank().unwrap();
-    let mut feed = Feed::new(Places::default(), epoch(EPOCH));
+    let mut feed = Feed::new(ResumePoints::default(), epoch(EPOCH));
     subscribed(&mut feed, &instance, EPOCH, 0);
     let (mut got, mut missed, mut there, mut next) = (0, 0, 0, instance.log.start());
     let mut random = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;

@@ -24,12 +24,12 @@ use std::{
 };
 
 /// Interval of pings.
-const PING: Duration = Duration::from_secs(1);
+const PING_INTERVAL: Duration = Duration::from_secs(1);
 /// Timeout of answers, and of the release of our earlier name.
-const PATIENCE: Duration = Duration::from_secs(10);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
 /// Timeout for the DAC to close the connection after a goodbye, so that the name is free.
-const LEAVE: Duration = Duration::from_secs(2);
-const LOOK_AGAIN: Duration = Duration::from_millis(20);
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
+const NAME_POLL_INTERVAL: Duration = Duration::from_millis(20);
 /// Bound of received messages; further commands time out.
 const MESSAGES: usize = 256;
 
@@ -50,9 +50,9 @@ pub enum LinkError {
 /// The target DAC.
 pub struct Dac {
     address: String,
-    /// Whom to trust, and as whom to connect, with `tls://`.
+    /// Trusted CA, and certificate of the client, with `tls://`.
     files: ClientFiles,
-    /// Of all runs of this replay.
+    /// Secret of all runs of this replay.
     secret: ResumeSecret,
     has_answered: Cell<bool>,
 }
@@ -66,7 +66,7 @@ impl Dac {
 }
 
 impl Dac {
-    /// Whom to trust, and as whom to connect, with `tls://`.
+    /// Sets the trusted CA, and the certificate of the client, for `tls://`.
     pub fn with_files(self, files: ClientFiles) -> Self {
         Self { files, ..self }
     }
@@ -105,8 +105,8 @@ impl Link {
                     dac.has_answered.set(true);
                     return Ok(link);
                 }
-                Err(refused) if refused.code == "name_taken" && start.elapsed() < PATIENCE => {
-                    thread::sleep(LOOK_AGAIN);
+                Err(refused) if refused.code == "name_taken" && start.elapsed() < ANSWER_TIMEOUT => {
+                    thread::sleep(NAME_POLL_INTERVAL);
                 }
                 Err(refused) => {
                     let message = format!("DAC refused node {:?}: {}", identity.name, refused.message);
@@ -146,7 +146,7 @@ impl Link {
     ) -> Result<Vec<TopicAssignment>, LinkError> {
         self.say(NodeMessage::Register { types, instances })?;
         let start = Instant::now();
-        while let Some(left) = PATIENCE.checked_sub(start.elapsed()) {
+        while let Some(left) = ANSWER_TIMEOUT.checked_sub(start.elapsed()) {
             match self.messages.recv_timeout(left) {
                 Ok(DacMessage::Registered { topics }) => return Ok(topics),
                 Ok(other) => self.answer(other)?,
@@ -154,7 +154,7 @@ impl Link {
                 Err(RecvTimeoutError::Disconnected) => return Err(self.ended()),
             }
         }
-        Err(LinkError::Away(format!("no answer within {} s", PATIENCE.as_secs())))
+        Err(LinkError::Away(format!("no answer within {} s", ANSWER_TIMEOUT.as_secs())))
     }
 
     /// Sends a batch.
@@ -183,7 +183,7 @@ impl Link {
                 Err(mpsc::TryRecvError::Disconnected) => return Err(self.ended()),
             }
         }
-        if self.pinged.elapsed() >= PING {
+        if self.pinged.elapsed() >= PING_INTERVAL {
             self.pinged = Instant::now();
             // Both times are of this clock: the replay has no clock offset.
             self.say(NodeMessage::Ping {
@@ -203,7 +203,7 @@ impl Link {
             return;
         }
         let start = Instant::now();
-        while let Some(left) = LEAVE.checked_sub(start.elapsed()) {
+        while let Some(left) = CLOSE_TIMEOUT.checked_sub(start.elapsed()) {
             if self.messages.recv_timeout(left).is_err() {
                 return;
             }

@@ -14,7 +14,7 @@ use std::{
 };
 
 /// Longest pause between two steps, so that nodes send pings and Ctrl-C works.
-const PAUSE: Duration = Duration::from_millis(50);
+const MAX_STEP_WAIT: Duration = Duration::from_millis(50);
 /// Samples that are due within this time are sent together, as by a node.
 const LINGER: Duration = Duration::from_millis(5);
 /// Shortest duration of a loop: a recording of one sample must not cause constant reconnects.
@@ -144,7 +144,7 @@ impl<'a, R: FnMut(Event)> Playback<'a, R> {
                 Turn::Later => {
                     let Some(next) = self.next_time() else { break };
                     let due = Duration::from_nanos(clock.live(next).saturating_sub(now_ns()));
-                    thread::sleep(due.clamp(LINGER, PAUSE));
+                    thread::sleep(due.clamp(LINGER, MAX_STEP_WAIT));
                 }
             }
         }

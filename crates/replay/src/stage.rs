@@ -69,9 +69,9 @@ enum Connection {
     None,
     /// Since when.
     Up(Link, Instant),
-    /// It broke.
+    /// The connection broke.
     Away {
-        /// How.
+        /// Cause.
         why: String,
         /// When to try again.
         again: Instant,

@@ -8,7 +8,7 @@ use oasis_wire::{batch::Sample, value};
 use std::{ops::Range, sync::Arc};
 
 /// Bytes of batches read at once.
-const READ: usize = 64 * 1024;
+const READ_CHUNK_BYTES: usize = 64 * 1024;
 
 /// A recorded sample, and what is missing ahead of it.
 pub struct RecordedSample {
@@ -107,7 +107,7 @@ impl Track {
 }
 
 fn samples(history: &History, names: (&str, &str), span: &Range<u64>) -> Samples {
-    Samples::new(history, names, span.start, Some(span.end), READ)
+    Samples::new(history, names, span.start, Some(span.end), READ_CHUNK_BYTES)
 }
 
 fn recorded(series: Arc<Series>, state: u16, sample: Sample, missing: Vec<Missing>) -> RecordedSample {

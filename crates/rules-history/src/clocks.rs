@@ -13,7 +13,7 @@ pub fn clock_name(node: &str) -> String {
     format!("clock {node}")
 }
 
-/// What is read of such an instance.
+/// Returns the input that reads such an instance.
 pub fn clock_input() -> Input {
     let column =
         |name: &str| Column { path: vec![name.into()], unit: Some("ns".into()), enumerators: Vec::new() };

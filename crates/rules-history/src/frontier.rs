@@ -1,12 +1,12 @@
-//! How far a recording goes.
+//! End of a recording.
 
 use crate::past::Past;
 use oasis_history::{NextStep, Piece, Reader};
 use oasis_store::ReadError;
 use oasis_wire::batch::Header;
 
-/// Bytes that are read of an instance: its last batch.
-const READ: usize = 1;
+/// Bytes to read of an instance: its last batch.
+const LAST_BATCH_BYTES: usize = 1;
 
 /// Returns the newest DAC time of all instances, of samples that are older than `until`. Up to then the past would have anything that was sent.
 pub fn newest_dac_time(past: &Past, until: Option<u64>) -> Result<u64, ReadError> {
@@ -35,7 +35,7 @@ pub fn newest_dac_time_of<'a>(
 fn last_dac_time(past: &Past, mut reader: Reader) -> Result<u64, ReadError> {
     let mut newest = 0;
     loop {
-        let read = reader.read(READ)?;
+        let read = reader.read(LAST_BATCH_BYTES)?;
         match read.then {
             NextStep::Flush => past.flush(),
             NextStep::TimeEnd | NextStep::ArchiveEnd | NextStep::Log { .. } if read.pieces.is_empty() => {

@@ -14,7 +14,7 @@ use uuid::Uuid;
 /// All groups of a program.
 #[derive(Debug, Default)]
 pub struct Joins {
-    groups: Vec<Joined>,
+    groups: Vec<JoinedGroup>,
     /// The groups of each instance, with the number of the input that it is in them.
     members: HashMap<InstanceId, Vec<(usize, Member)>>,
     /// Groups by the DAC time at which what waits is evaluated.
@@ -25,7 +25,7 @@ pub struct Joins {
     pub alone: Vec<(InstanceId, String)>,
 }
 
-/// What an instance is for a group.
+/// Role of an instance in a group.
 #[derive(Debug, Clone, Copy)]
 enum Member {
     /// One of the first input, at whose samples it is evaluated.
@@ -34,7 +34,7 @@ enum Member {
 }
 
 #[derive(Debug)]
-struct Joined {
+struct JoinedGroup {
     group: Group,
     node: Arc<str>,
     instance: Arc<str>,
@@ -77,7 +77,7 @@ impl Joins {
                         (None, None) => {}
                     }
                 }
-                joins.groups.push(Joined {
+                joins.groups.push(JoinedGroup {
                     group,
                     node: (&**node).into(),
                     instance: (&**instance).into(),
@@ -99,11 +99,11 @@ impl Joins {
         self.groups.iter_mut().for_each(|joined| joined.group.trust_clocks());
     }
 
-    /// Notes that nobody has measured the clock of a node.
+    /// Notes that the clock of a node was not measured.
     pub fn lacks_clock(&mut self, node: &str, drivers: &[(InstanceId, Match)]) {
         let groups = self.clocks.get(node).cloned().unwrap_or_default();
         for (group, _) in groups {
-            let Some(Joined { node: of, instance, .. }) = self.groups.get(group) else { continue };
+            let Some(JoinedGroup { node: of, instance, .. }) = self.groups.get(group) else { continue };
             let is_driver =
                 |(_, (_, names)): &&(InstanceId, Match)| *names.0 == **of && *names.1 == **instance;
             let Some((driver, _)) = drivers.iter().find(is_driver) else { continue };
@@ -150,9 +150,9 @@ impl Joins {
             self.with_group(group, found, |joined, evaluated| match member {
                 Member::Driver => {
                     joined.topic = topic;
-                    joined.group.ask(program, (run.as_u128(), dac_time), rows.clone(), evaluated);
+                    joined.group.push_driver(program, (run.as_u128(), dac_time), rows.clone(), evaluated);
                 }
-                Member::Other(input) => joined.group.answer(program, input, dac_time, rows, evaluated),
+                Member::Other(input) => joined.group.push_other(program, input, dac_time, rows, evaluated),
             });
         }
     }
@@ -165,7 +165,7 @@ impl Joins {
         }
     }
 
-    /// What all groups have counted.
+    /// Returns the counters of all groups together.
     pub fn figures(&self) -> GroupFigures {
         self.groups.iter().fold(GroupFigures::default(), |sum, joined| {
             let figures = joined.group.figures();
@@ -181,7 +181,7 @@ impl Joins {
         &mut self,
         at: usize,
         found: &mut Vec<Occurrence>,
-        act: impl FnOnce(&mut Joined, &mut Vec<Evaluated>),
+        act: impl FnOnce(&mut JoinedGroup, &mut Vec<Evaluated>),
     ) {
         let Some(joined) = self.groups.get_mut(at) else { return };
         let before = joined.group.deadline();
@@ -196,7 +196,7 @@ impl Joins {
     }
 }
 
-impl Joined {
+impl JoinedGroup {
     fn report(&mut self, evaluated: Evaluated, found: &mut Vec<Occurrence>) {
         let Evaluated { run, last: (sequence, time), events, .. } = evaluated;
         let run = Uuid::from_u128(run);

@@ -15,7 +15,7 @@ pub struct Occurrence {
     pub run: Option<Uuid>,
     /// The topic of the batch.
     pub topic: u32,
-    /// What happened.
+    /// The event.
     pub event: Event,
     /// Its number among events of one rule, kind and sequence number in one batch.
     pub index: u32,
@@ -58,7 +58,7 @@ impl LastSample {
         of_last.map(|(run, ..)| run).or(run)
     }
 
-    /// Counts the samples that are missing before one of this run and number; [`RESTART`] if nobody knows.
+    /// Counts the samples that are missing before one of this run and number; [`RESTART`] if the number is unknown.
     pub fn missing(self, run: Uuid, sequence: u64) -> u64 {
         let of_run = self.0.filter(|(last, ..)| *last == run);
         let next = of_run.and_then(|(_, last, _)| last.checked_add(1));

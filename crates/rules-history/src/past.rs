@@ -1,4 +1,4 @@
-//! What can be read.
+//! The samples that can be read.
 
 use crate::clocks::{CLOCK_TYPE, clock_name};
 use oasis_history::{Log, Reader, Start};
@@ -24,7 +24,7 @@ pub struct Past {
     pub clocks: Clocks,
 }
 
-/// How the clocks of several nodes are compared.
+/// Comparison of the clocks of several nodes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Clocks {
     /// By what the only DAC has measured that is found.
@@ -32,7 +32,7 @@ pub enum Clocks {
     Measured,
     /// By what the DAC has measured whose node of results has this name.
     MeasuredBy(String),
-    /// They are taken as they are: nobody has measured them.
+    /// The clocks are taken as they are, without measurements.
     AsTheyAre,
 }
 
@@ -63,7 +63,7 @@ pub struct Span {
 }
 
 impl Past {
-    /// Of a recording.
+    /// Reads a recording.
     pub fn of_archive(archive: History) -> Self {
         Self { archive: Some(archive), ..Self::default() }
     }

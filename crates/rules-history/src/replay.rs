@@ -23,9 +23,9 @@ use uuid::Uuid;
 pub const RESULTS_TYPE: &str = "OASIS::Rules::Results";
 
 /// Bytes of batches read at once, of all instances together.
-const READ: usize = 8 * 1024 * 1024;
+const READ_CHUNK_BYTES: usize = 8 * 1024 * 1024;
 /// The least that is read of one instance.
-const LEAST_READ: usize = 16 * 1024;
+const MIN_READ_BYTES: usize = 16 * 1024;
 
 /// Why a replay cannot begin.
 #[derive(Debug, Error)]
@@ -47,10 +47,10 @@ pub struct Replay {
     joins: Joins,
     /// Results that a DAC has recorded: it had come so far when it sent them.
     clocks: Vec<Stream>,
-    /// What was measured of the clocks of nodes whose instances are joined.
+    /// Measurements of the clocks of nodes whose instances are joined.
     offsets: Vec<(String, Stream)>,
     /// The next batch of each instance, in the order in which the DAC received them.
-    next: BTreeMap<Place, Arrival>,
+    next: BTreeMap<BatchOrder, Arrival>,
     /// Inputs without an instance.
     unmatched: Vec<usize>,
     figures: Figures,
@@ -75,12 +75,14 @@ fn clocks(past: &Past, span: Span) -> Result<Vec<Stream>, ReadError> {
         columns: Vec::new(),
     };
     let instances = past.instances_of(RESULTS_TYPE)?;
-    let stream =
-        |(node, instance): &(String, String)| Stream::new(past, (node, instance), &results, span, LEAST_READ);
+    let stream = |(node, instance): &(String, String)| {
+        Stream::new(past, (node, instance), &results, span, MIN_READ_BYTES)
+    };
     Ok(instances.iter().map(stream).collect())
 }
 
-/// The measured clocks of the nodes whose instances are joined: from the beginning, because nobody knows how far a clock is off.
+/// Returns the measured clocks of the nodes whose instances are joined: from the beginning, because the offset of a
+/// clock is unknown before its first measurement.
 fn offsets(
     past: &Past,
     joins: &mut Joins,
@@ -96,7 +98,7 @@ fn offsets(
     for node in nodes {
         match past.clock_of(&node)? {
             Some((of, name)) => {
-                let stream = Stream::new(past, (&of, &name), &input, Span::default(), LEAST_READ);
+                let stream = Stream::new(past, (&of, &name), &input, Span::default(), MIN_READ_BYTES);
                 streams.push((node, stream));
             }
             None => joins.lacks_clock(&node, instances),
@@ -105,7 +107,7 @@ fn offsets(
     Ok(streams)
 }
 
-/// What was read so far.
+/// Counters of the samples read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Figures {
     /// Instances that inputs match.
@@ -132,11 +134,11 @@ struct Source {
 }
 
 /// The place of a batch in the order: DAC time, topic, sequence number.
-type Place = (u64, u32, u64, Who);
+type BatchOrder = (u64, u32, u64, BatchOrigin);
 
-/// Whose batch it is.
+/// Origin of a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Who {
+enum BatchOrigin {
     Source(InstanceId),
     /// One of the clocks.
     Clock(usize),
@@ -153,7 +155,7 @@ impl Replay {
         let matches = past.matches(&program)?;
         let is_unmatched = |input: &usize| matches.iter().all(|(at, _)| at != input);
         let unmatched = (0..program.inputs.len()).filter(is_unmatched).collect();
-        let bytes = (READ / matches.len().max(1)).max(LEAST_READ);
+        let bytes = (READ_CHUNK_BYTES / matches.len().max(1)).max(MIN_READ_BYTES);
         let mut engine = Engine::new(program);
         let mut sources = BTreeMap::new();
         let mut instances = Vec::new();
@@ -194,10 +196,10 @@ impl Replay {
             joins_end: past.frontier.filter(|_| span.until.is_none()).unwrap_or(u64::MAX),
             is_over: false,
         };
-        let sources = replay.sources.keys().copied().map(Who::Source);
-        let clocks = (0..replay.clocks.len()).map(Who::Clock);
-        let offsets = (0..replay.offsets.len()).map(Who::Offset);
-        let all: Vec<Who> = sources.chain(clocks).chain(offsets).collect();
+        let sources = replay.sources.keys().copied().map(BatchOrigin::Source);
+        let clocks = (0..replay.clocks.len()).map(BatchOrigin::Clock);
+        let offsets = (0..replay.offsets.len()).map(BatchOrigin::Offset);
+        let all: Vec<BatchOrigin> = sources.chain(clocks).chain(offsets).collect();
         for who in all {
             replay.advance(who)?;
         }
@@ -214,7 +216,7 @@ impl Replay {
         &self.unmatched
     }
 
-    /// What was read so far.
+    /// Returns the counters of the samples read.
     pub fn figures(&self) -> Figures {
         let GroupFigures { late, overflowed, unaligned } = self.joins.figures();
         Figures { late, overflowed, unaligned, ..self.figures }
@@ -225,7 +227,7 @@ impl Replay {
         self.frontier
     }
 
-    /// What is to be said about the samples: node, instance, note.
+    /// Returns the notes about the samples: node, instance, note.
     pub fn notes(&self) -> impl Iterator<Item = (&str, &str, &str)> {
         let of_streams = self.sources.values().flat_map(|Source { node, instance, stream, .. }| {
             stream.notes.iter().map(move |note| (&**node, &**instance, &**note))
@@ -252,14 +254,14 @@ impl Replay {
             return Ok(false);
         };
         let id = match who {
-            Who::Source(id) => id,
-            Who::Clock(_) => {
+            BatchOrigin::Source(id) => id,
+            BatchOrigin::Clock(_) => {
                 self.enter(arrival.epoch, dac_time, found);
                 self.frontier = self.frontier.max(dac_time);
                 self.advance(who)?;
                 return Ok(true);
             }
-            Who::Offset(at) => {
+            BatchOrigin::Offset(at) => {
                 self.measure(at, arrival, found);
                 self.advance(who)?;
                 return Ok(true);
@@ -299,11 +301,11 @@ impl Replay {
     }
 
     /// Reads the next batch of an instance.
-    fn advance(&mut self, who: Who) -> Result<(), ReadError> {
+    fn advance(&mut self, who: BatchOrigin) -> Result<(), ReadError> {
         let stream = match who {
-            Who::Source(id) => self.sources.get_mut(&id).map(|source| &mut source.stream),
-            Who::Clock(at) => self.clocks.get_mut(at),
-            Who::Offset(at) => self.offsets.get_mut(at).map(|(_, stream)| stream),
+            BatchOrigin::Source(id) => self.sources.get_mut(&id).map(|source| &mut source.stream),
+            BatchOrigin::Clock(at) => self.clocks.get_mut(at),
+            BatchOrigin::Offset(at) => self.offsets.get_mut(at).map(|(_, stream)| stream),
         };
         if let Some(stream) = stream
             && let Some(arrival) = stream.next(&self.past)?
@@ -313,7 +315,7 @@ impl Replay {
         Ok(())
     }
 
-    /// At the first batch of another life of the DAC, nobody was silent while it was down.
+    /// At the first batch of another run of the DAC, no instance counts as silent while it was down.
     fn enter(&mut self, epoch: Epoch, dac_time: u64, found: &mut Vec<Occurrence>) {
         if self.epochs.insert(epoch) && self.epochs.len() > 1 {
             self.pass_frontier(found);

@@ -12,7 +12,7 @@ use std::{collections::VecDeque, sync::Arc};
 use uuid::Uuid;
 
 /// Most notes of an instance: further ones tell the same.
-const MOST_NOTES: usize = 8;
+const MAX_NOTES: usize = 8;
 
 /// Samples that came in one batch, and their place in the order of all batches. They are decoded in their turn: many instances wait for theirs.
 #[derive(Debug)]
@@ -39,7 +39,7 @@ pub struct Stream {
     binding: Option<(Arc<Series>, Binding)>,
     /// The run of the last sample, and the sequence number after it.
     next: Option<(Uuid, u64)>,
-    /// What is to be said about its samples.
+    /// Notes about its samples.
     pub notes: Vec<String>,
 }
 
@@ -138,7 +138,7 @@ impl Stream {
 
     /// Notes something once.
     fn note(&mut self, note: String) {
-        if self.notes.len() < MOST_NOTES && !self.notes.contains(&note) {
+        if self.notes.len() < MAX_NOTES && !self.notes.contains(&note) {
             self.notes.push(note);
         }
     }

@@ -8,7 +8,7 @@ use oasis_pdl_lsp::Lines;
 use oasis_rules::Report;
 
 /// Most diagnostics of a file. Editors do not show thousands.
-const MOST: usize = 500;
+const MAX_DIAGNOSTICS: usize = 500;
 const SOURCE: &str = "rules";
 
 /// The errors and warnings of a compilation.
@@ -34,7 +34,7 @@ pub fn findings(report: &Report, uri: &Uri, text: &str) -> Vec<Diagnostic> {
             ..Diagnostic::default()
         }
     };
-    report.findings().iter().take(MOST).map(error).collect()
+    report.findings().iter().take(MAX_DIAGNOSTICS).map(error).collect()
 }
 
 /// Says at the begin of a document why its types are not known.

@@ -5,10 +5,10 @@
 //!
 //! ```
 //! use oasis_pdl_lsp::{Language, Server};
-//! use oasis_rules::Surroundings;
+//! use oasis_rules::EditorCatalog;
 //! use oasis_rules_lsp::Rules;
 //!
-//! let rules = Rules::new(|| Ok(Surroundings::default()));
+//! let rules = Rules::new(|| Ok(EditorCatalog::default()));
 //! assert_eq!(rules.server_name(), "oasis rules lsp");
 //! let _server = Server::new(rules);
 //! ```

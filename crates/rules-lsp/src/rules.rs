@@ -9,21 +9,21 @@ use lsp_types::{
     MarkupContent, MarkupKind, Position, PublishDiagnosticsParams, SymbolKind, TextEdit, Uri,
 };
 use oasis_pdl_lsp::{Language, Lines};
-use oasis_rules::{CompletionKind, Outlined, Surroundings, compile, complete, format, hover, outline};
+use oasis_rules::{CompletionKind, EditorCatalog, OutlineItem, compile, complete, format, hover, outline};
 use serde_json::Value;
 use std::path::Path;
 
-/// Where probe types and instances come from.
+/// Source of probe types and instances.
 pub trait Source {
     /// Returns them, or why they are not known. May block for some seconds.
     ///
     /// # Errors
     /// One sentence.
-    fn load(&mut self) -> Result<Surroundings, String>;
+    fn load(&mut self) -> Result<EditorCatalog, String>;
 }
 
-impl<F: FnMut() -> Result<Surroundings, String>> Source for F {
-    fn load(&mut self) -> Result<Surroundings, String> {
+impl<F: FnMut() -> Result<EditorCatalog, String>> Source for F {
+    fn load(&mut self) -> Result<EditorCatalog, String> {
         self()
     }
 }
@@ -31,10 +31,10 @@ impl<F: FnMut() -> Result<Surroundings, String>> Source for F {
 /// Open files of rules.
 pub struct Rules<S> {
     source: S,
-    /// What the source said; none before it is needed, and after a file was saved.
-    around: Option<Result<Surroundings, String>>,
-    /// What the source knew last: it may be out of reach for a while.
-    last: Surroundings,
+    /// Last answer of the source; none before it is needed, and after a file was saved.
+    around: Option<Result<EditorCatalog, String>>,
+    /// Last catalog of the source, which may be out of reach for a while.
+    last: EditorCatalog,
     documents: Documents,
     /// Documents that were closed, and whose diagnostics the editor still shows.
     closed: Vec<Uri>,
@@ -43,12 +43,12 @@ pub struct Rules<S> {
 impl<S: Source> Rules<S> {
     /// With types and instances from a source.
     pub fn new(source: S) -> Self {
-        let (documents, last) = (Documents::default(), Surroundings::default());
+        let (documents, last) = (Documents::default(), EditorCatalog::default());
         Self { source, around: None, last, documents, closed: Vec::new() }
     }
 
-    /// What is known, and why it may not be all.
-    fn around(&mut self) -> (&Surroundings, Option<&str>) {
+    /// Returns the known catalog, and the reason if it may not be complete.
+    fn around(&mut self) -> (&EditorCatalog, Option<&str>) {
         let known = match self.around.take() {
             Some(known) => known,
             None => self.source.load(),
@@ -167,7 +167,7 @@ fn kind(kind: CompletionKind) -> CompletionItemKind {
 }
 
 #[expect(deprecated, reason = "the struct cannot be made without its deprecated field")]
-fn symbol(lines: &Lines<'_>, Outlined { name, kind, place, fields }: Outlined) -> DocumentSymbol {
+fn symbol(lines: &Lines<'_>, OutlineItem { name, kind, place, fields }: OutlineItem) -> DocumentSymbol {
     let kind = match kind {
         "input" => SymbolKind::INTERFACE,
         "derive" => SymbolKind::STRUCT,

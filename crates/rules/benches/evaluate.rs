@@ -1,4 +1,4 @@
-//! How fast rules are evaluated over batches of 1,000 samples.
+//! Speed of rules over batches of 1,000 samples.
 
 #![allow(clippy::unwrap_used, reason = "a benchmark stops at the first surprise")]
 #![allow(missing_docs, reason = "criterion_group declares a function")]

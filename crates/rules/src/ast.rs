@@ -1,4 +1,4 @@
-//! What was written, before names are looked up.
+//! The parsed text, before names are resolved.
 
 use crate::{evaluate::EventKind, program::Command};
 use oasis_pdl::Span;
@@ -17,7 +17,7 @@ pub struct Declaration {
     pub kind: Kind,
 }
 
-/// What is declared.
+/// The content of a declaration.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Kind {
     Input(Input),
@@ -37,8 +37,8 @@ pub struct Input {
 /// `alarm NAME { … }`
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Alarm {
-    pub raise: Option<Held>,
-    pub clear: Option<Held>,
+    pub raise: Option<SustainedCondition>,
+    pub clear: Option<SustainedCondition>,
     pub severity: Option<Severity>,
     pub latch: bool,
     pub on_unknown: Option<OnUnknown>,
@@ -68,13 +68,13 @@ pub enum Target {
 
 /// `EXPR for DURATION`
 #[derive(Debug, Clone, PartialEq)]
-pub struct Held {
+pub struct SustainedCondition {
     pub condition: Expression,
     /// Nanoseconds.
     pub duration: u64,
 }
 
-/// How urgent an alarm is.
+/// Urgency of an alarm.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum Severity {
@@ -95,7 +95,7 @@ impl Severity {
     }
 }
 
-/// What an alarm does while its condition is unknown.
+/// Effect of an unknown condition on an alarm.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OnUnknown {
     /// Keeps its state.

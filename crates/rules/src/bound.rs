@@ -1,4 +1,4 @@
-//! The most memory that a rule takes for each instance, beside the batch at hand.
+//! The most memory that a rule takes for each instance, besides the current batch.
 
 use crate::{
     evaluate::{Clock, Entry, FeedState, Obligation, QUEUE_BYTES, State, Totals},

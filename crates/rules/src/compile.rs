@@ -27,22 +27,23 @@ const MAX_CHAIN: usize = 16;
 pub struct Report {
     /// The rules without errors.
     pub program: Program,
-    /// What was declared.
+    /// The declarations of the text.
     pub(crate) declarations: Vec<Declaration>,
     /// The errors, in the order of the text.
     pub diagnostics: Vec<Diagnostic>,
-    /// What is probably not meant, in the order of the text. It keeps no rule from running.
+    /// Warnings, in the order of the text: places that probably have another meaning than intended. They keep no rule
+    /// from running.
     pub warnings: Vec<Diagnostic>,
     /// The text.
     pub sources: Sources,
 }
 
-/// What an alarm says of itself, whether or not it compiles.
+/// An alarm as its text declares it, whether or not it compiles.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeclaredAlarm {
     /// Its name.
     pub name: String,
-    /// How urgent it is.
+    /// Urgency of the alarm.
     pub severity: Severity,
     /// Whether it stays until it is acknowledged.
     pub latch: bool,
@@ -53,7 +54,7 @@ pub struct DeclaredAlarm {
 }
 
 impl Report {
-    /// Of a file that could not be read.
+    /// Returns the report of a file that could not be read.
     pub fn unreadable(path: &Path, error: &io::Error) -> Self {
         let message = format!("cannot read {}: {error}", path.display());
         let wrong = Diagnostic::without_place(Code::UnreadableFile, message);

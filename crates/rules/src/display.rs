@@ -7,8 +7,8 @@ const SYMBOLS: [(&str, &str); 5] =
     [("By", "B"), ("Cel", "\u{b0}C"), ("deg", "\u{b0}"), ("Ohm", "\u{3a9}"), ("[degF]", "\u{b0}F")];
 const BYTE_PREFIXES: [&str; 7] = ["", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"];
 /// From here on no decimal is of interest.
-const LARGE: f64 = 1000.0;
-const SMALL: f64 = 1e-4;
+const MIN_WHOLE_MAGNITUDE: f64 = 1000.0;
+const MIN_DECIMAL_MAGNITUDE: f64 = 1e-4;
 
 /// A value for people, in three digits and the common notation of its UCUM unit. Bytes are in the unit in which they are
 /// short.
@@ -46,10 +46,10 @@ fn bytes(value: f64) -> String {
 /// Three significant digits; whole numbers, and large ones, without decimals.
 fn digits(value: f64) -> String {
     let size = value.abs();
-    if size != 0.0 && size < SMALL {
+    if size != 0.0 && size < MIN_DECIMAL_MAGNITUDE {
         return format!("{value:.1e}");
     }
-    if size >= LARGE || value.fract() == 0.0 || !value.is_finite() {
+    if size >= MIN_WHOLE_MAGNITUDE || value.fract() == 0.0 || !value.is_finite() {
         return format!("{value:.0}");
     }
     let decimals = if size >= 100.0 {
@@ -101,7 +101,7 @@ fn common(symbol: &str) -> Cow<'_, str> {
         }
     }
     match symbol.strip_prefix('u') {
-        // Of the symbols that stay as they are, none but the atomic mass begins with `u`.
+        // The symbols that stay as they are do not begin with `u`, except the atomic mass.
         Some(rest) if !rest.is_empty() => format!("\u{b5}{rest}").into(),
         _ => symbol.trim_start_matches('[').trim_end_matches(']').into(),
     }

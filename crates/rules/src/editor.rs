@@ -1,4 +1,4 @@
-//! What editors show: completions at a place, and the description of what stands there. The text may be unfinished.
+//! Functions of editors: completions at a place, and the description of the item there. The text may be unfinished.
 
 mod clause;
 mod completion;
@@ -9,5 +9,5 @@ mod outline;
 
 pub use completion::{Completion, CompletionKind, Completions, complete};
 pub use hover::{Hover, hover};
-pub use names::{KnownInstance, Surroundings};
-pub use outline::{Outlined, outline};
+pub use names::{EditorCatalog, KnownInstance};
+pub use outline::{OutlineItem, outline};

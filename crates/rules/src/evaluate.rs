@@ -24,7 +24,10 @@ mod window;
 pub use binding::Binding;
 pub use engine::{Engine, InstanceId};
 pub use event::{Event, EventKind, Standing};
-pub use group::{Clock, ClockOffset, Evaluated, FeedState, Group, GroupFigures, QUEUE_BYTES, VALID, WAIT};
+pub use group::{
+    CLOCK_VALIDITY_NANOS, Clock, ClockOffset, Evaluated, FeedState, Group, GroupFigures, JOIN_WAIT_NANOS,
+    QUEUE_BYTES,
+};
 pub use instance::{Derived, Instance, SavedState, State};
 pub use obligation::Obligation;
 pub use rows::{RESTART, Rows};

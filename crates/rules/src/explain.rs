@@ -2,8 +2,8 @@
 
 use crate::{
     ast::{
-        Action, Alarm, Check, Declaration, Derive, Event, Expression, ExpressionKind, Held, Input, Kind,
-        OnUnknown, Target,
+        Action, Alarm, Check, Declaration, Derive, Event, Expression, ExpressionKind, Input, Kind, OnUnknown,
+        SustainedCondition, Target,
     },
     compile::Report,
     program::{Command, Rule, Severity, Source},
@@ -110,7 +110,7 @@ impl Report {
         text + &actions(&alarm.actions)
     }
 
-    fn held(&self, held: &Held) -> String {
+    fn held(&self, held: &SustainedCondition) -> String {
         let condition = self.text(&held.condition);
         if held.duration == 0 {
             return format!("{condition} is true");
@@ -164,7 +164,7 @@ fn input_sentence(input: &Input) -> String {
 }
 
 /// The name of the input whose silence raises an alarm.
-fn silent_input(held: &Held) -> Option<&str> {
+fn silent_input(held: &SustainedCondition) -> Option<&str> {
     let ExpressionKind::Call(name, arguments, _) = &held.condition.kind else { return None };
     let [Expression { kind: ExpressionKind::Reference(path), .. }] = &**arguments else { return None };
     path.first().filter(|_| name.text == "silent").map(|name| &*name.text)

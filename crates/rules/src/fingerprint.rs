@@ -1,4 +1,4 @@
-//! What a rule computes, as a short name: a state of it can be restored only into the same rule.
+//! The computation of a rule, as a short name: a state of it can be restored only into the same rule.
 
 use crate::program::{
     Alarm, Alignment, Body, Check, Column, Condition, Count, Derive, Event, Feed, Number, Program, Purpose,
@@ -32,7 +32,7 @@ impl Program {
         Sha256::digest(text.as_bytes()).first_chunk().copied()
     }
 
-    /// What a feed computes. The patterns decide which instances are joined.
+    /// Returns the computation of a feed. The patterns decide which instances are joined.
     fn feed_text(&self, driver: usize, feed: &Feed) -> Option<String> {
         let mut value = feed.value.clone();
         let mut used = Vec::new();
@@ -53,7 +53,8 @@ impl Program {
     }
 }
 
-/// What is kept in a state. The body says what a window is for, so that this is as in states of before.
+/// Returns the slots of a state. The body says what a window is for, so that this text is the same as in earlier
+/// states.
 fn memories(slots: &[Slot]) -> String {
     let memory = |slot: &Slot| match slot {
         Slot::Window { size, capacity, purpose } => {
@@ -74,7 +75,7 @@ fn number(used: &mut Vec<usize>, column: &mut usize) {
     });
 }
 
-/// What decides about states and times.
+/// Returns the parts of a body that decide about states and times.
 fn computed(body: Body) -> String {
     match body {
         Body::Alarm(Alarm { raise, clear, latch, on_unknown, .. }) => {

@@ -10,10 +10,10 @@ use oasis_pdl::{Sources, Span};
 use std::{iter, ops::Range, path::Path};
 
 /// Characters that a line has at most, if it can be broken.
-const WIDTH: usize = 100;
-const INDENT: usize = 2;
+const MAX_LINE_CHARS: usize = 100;
+const BLOCK_INDENT: usize = 2;
 /// Indentation of the rest of a clause: deeper than a block.
-const CONTINUED: usize = 4;
+const CONTINUATION_INDENT: usize = 4;
 /// Words that may begin a line. An operator outside of parentheses may too, if what follows it does not fit.
 const BREAKS: [&str; 5] = ["and", "or", "then", "within", "for"];
 /// Words that are followed by a blank even before a parenthesis.
@@ -53,20 +53,20 @@ fn refused(diagnostics: Vec<Diagnostic>, sources: Sources) -> Report {
 
 /// A token or a comment, and how it stood.
 #[derive(Debug)]
-struct Piece<'a> {
+struct LayoutToken<'a> {
     token: Token,
     text: &'a str,
     /// Line breaks before it.
     newlines: usize,
     /// Whether it follows the one before it directly: units and their numbers keep that.
     is_glued: bool,
-    /// What it is beside its token.
+    /// Its role besides its token.
     role: Role,
     /// Parentheses that are open.
     depth: usize,
 }
 
-impl Piece<'_> {
+impl LayoutToken<'_> {
     fn is_word_of_line(&self) -> bool {
         BREAKS.contains(&self.text)
     }
@@ -89,8 +89,8 @@ enum Role {
     Other,
 }
 
-fn pieces<'a>(text: &'a str, tokens: &[(Token, Span)]) -> Vec<Piece<'a>> {
-    let mut pieces: Vec<Piece<'a>> = Vec::with_capacity(tokens.len());
+fn pieces<'a>(text: &'a str, tokens: &[(Token, Span)]) -> Vec<LayoutToken<'a>> {
+    let mut pieces: Vec<LayoutToken<'a>> = Vec::with_capacity(tokens.len());
     let (mut end, mut unit_end, mut depth) = (0, 0, 0_usize);
     for (token, span) in tokens {
         let before = text.get(end..span.start).unwrap_or_default();
@@ -109,7 +109,7 @@ fn pieces<'a>(text: &'a str, tokens: &[(Token, Span)]) -> Vec<Piece<'a>> {
             Token::ParenClose => depth = depth.saturating_sub(1),
             _ => {}
         }
-        pieces.push(Piece {
+        pieces.push(LayoutToken {
             token: *token,
             text: text.get(span.start..span.end).unwrap_or_default().trim_end(),
             newlines: before.matches('\n').count(),
@@ -123,7 +123,7 @@ fn pieces<'a>(text: &'a str, tokens: &[(Token, Span)]) -> Vec<Piece<'a>> {
 }
 
 /// Whether a token is the hyphen of a command, or what follows it: `on raised sample-now`. Nothing else has two words after `on`.
-fn is_in_command(pieces: &[Piece<'_>], token: Token, is_glued: bool) -> bool {
+fn is_in_command(pieces: &[LayoutToken<'_>], token: Token, is_glued: bool) -> bool {
     let mut words = pieces.iter().rev().filter(|piece| !piece.token.is_comment());
     let mut last = || words.next().map_or("", |piece| piece.text);
     let word = if token == Token::Minus {
@@ -136,7 +136,7 @@ fn is_in_command(pieces: &[Piece<'_>], token: Token, is_glued: bool) -> bool {
 }
 
 /// Whether a value can end with this piece, so that a minus after it subtracts.
-fn ends_value(piece: &Piece<'_>) -> bool {
+fn ends_value(piece: &LayoutToken<'_>) -> bool {
     match piece.token {
         Token::Name => !WORDS.contains(&piece.text),
         Token::Number | Token::ParenClose => true,
@@ -145,7 +145,7 @@ fn ends_value(piece: &Piece<'_>) -> bool {
 }
 
 struct Writer<'a> {
-    pieces: &'a [Piece<'a>],
+    pieces: &'a [LayoutToken<'a>],
     out: String,
     depth: usize,
     column: usize,
@@ -181,8 +181,8 @@ impl Writer<'_> {
     }
 
     /// Writes the blanks between two pieces.
-    fn join(&mut self, before: &Piece<'_>, piece: &Piece<'_>, at: usize) {
-        let indent = self.depth * INDENT;
+    fn join(&mut self, before: &LayoutToken<'_>, piece: &LayoutToken<'_>, at: usize) {
+        let indent = self.depth * BLOCK_INDENT;
         let opens = before.token == Token::BraceOpen && before.role == Role::Other;
         let closes = matches!(piece.token, Token::BraceClose | Token::End) && piece.role == Role::Other;
         let may_set_off = !opens && !closes && piece.newlines > 1;
@@ -198,7 +198,7 @@ impl Writer<'_> {
         let after_comment =
             before.token == Token::LineComment || (before.token == Token::BlockComment && piece.newlines > 0);
         if after_comment && !self.is_at_beginning(at) {
-            self.line(indent + CONTINUED, false);
+            self.line(indent + CONTINUATION_INDENT, false);
         } else if opens || closes || is_end || after_comment {
             self.line(indent, may_set_off);
         } else if before.token == Token::BlockComment || is_spaced(before, piece) {
@@ -220,8 +220,8 @@ impl Writer<'_> {
     fn blank(&mut self, at: usize, indent: usize) {
         let piece = &self.pieces[at];
         let may_break = piece.is_word_of_line() || piece.is_operator();
-        if may_break && self.column + 1 + self.width(at..self.next_break(at)) > WIDTH {
-            return self.line(indent + CONTINUED, false);
+        if may_break && self.column + 1 + self.width(at..self.next_break(at)) > MAX_LINE_CHARS {
+            return self.line(indent + CONTINUATION_INDENT, false);
         }
         self.write(" ");
     }
@@ -229,7 +229,7 @@ impl Writer<'_> {
     /// The end of what shares a line with this piece: up to the next word after a word, and up to the next operator after an operator.
     fn next_break(&self, at: usize) -> usize {
         let is_operator = self.pieces[at].is_operator();
-        let ends = |piece: &Piece<'_>| {
+        let ends = |piece: &LayoutToken<'_>| {
             let may_break = piece.is_word_of_line() || (is_operator && piece.is_operator());
             may_break || matches!(piece.token, Token::Semicolon | Token::LineComment | Token::End)
         };
@@ -255,7 +255,7 @@ impl Writer<'_> {
     }
 }
 
-fn is_spaced(before: &Piece<'_>, piece: &Piece<'_>) -> bool {
+fn is_spaced(before: &LayoutToken<'_>, piece: &LayoutToken<'_>) -> bool {
     if piece.role == Role::Unit {
         return !piece.is_glued;
     }

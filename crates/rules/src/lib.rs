@@ -56,15 +56,15 @@ pub use code::{Code, Diagnostic};
 pub use compile::{DeclaredAlarm, Report, compile};
 pub use display::displayed;
 pub use editor::{
-    Completion, CompletionKind, Completions, Hover, KnownInstance, Outlined, Surroundings, complete, hover,
-    outline,
+    Completion, CompletionKind, Completions, EditorCatalog, Hover, KnownInstance, OutlineItem, complete,
+    hover, outline,
 };
 pub use evaluate::{
-    Binding, ClockOffset, Derived, Engine, Evaluated, Event, EventKind, Group, GroupFigures, Instance,
-    InstanceId, RESTART, Rows, SavedState, Standing, VALID, WAIT,
+    Binding, CLOCK_VALIDITY_NANOS, ClockOffset, Derived, Engine, Evaluated, Event, EventKind, Group,
+    GroupFigures, Instance, InstanceId, JOIN_WAIT_NANOS, RESTART, Rows, SavedState, Standing,
 };
 pub use format::format;
 pub use limits::{Limits, limits};
 pub use message::{Placeholder, fill, readable};
 pub use program::Program;
-pub use state::{FileState, Loaded, LoadedFile, LoadedRule, Place, Problem, RulesState};
+pub use state::{FileState, Loaded, LoadedFile, LoadedRule, Problem, RulesState, TextRange};

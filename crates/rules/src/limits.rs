@@ -3,8 +3,8 @@
 use crate::{
     message::{MAX_MESSAGE, Part, parts},
     program::{
-        Alarm, Body, Column, Comparison, Condition, Held, Input, Number, OnUnknown, Program, Raise, Rule,
-        Severity, Source,
+        Alarm, Body, Column, Comparison, Condition, Input, Number, OnUnknown, Program, Raise, Rule, Severity,
+        Source, SustainedCondition,
     },
 };
 use oasis_pdl::{Sources, Span};
@@ -193,7 +193,7 @@ impl Limit {
             is_witness: true,
         };
         Alarm {
-            raise: Raise::Condition(Held { condition, duration: 0 }),
+            raise: Raise::Condition(SustainedCondition { condition, duration: 0 }),
             clear: None,
             severity: self.severity,
             latch: false,

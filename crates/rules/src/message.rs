@@ -3,7 +3,7 @@
 /// Longest text of a notification, in bytes.
 pub const MAX_MESSAGE: usize = 256;
 
-/// What stands in braces in a message.
+/// A word in braces in a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Placeholder {
     /// The name of the rule.
@@ -14,7 +14,7 @@ pub enum Placeholder {
     Instance,
     /// The value that was compared.
     Value,
-    /// What it was compared with.
+    /// The limit that the value was compared with.
     Limit,
     /// When the condition became true.
     Since,

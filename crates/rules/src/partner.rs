@@ -13,7 +13,7 @@ pub fn replaced(pattern: &str, other: &str, text: &str) -> Option<String> {
     Some(result)
 }
 
-/// What each star stands for.
+/// Returns the text that each star stands for.
 fn captured<'t>(pattern: &str, text: &'t str) -> Option<Vec<&'t str>> {
     let mut parts = pattern.split('*');
     let mut text = text.strip_prefix(parts.next()?)?;

@@ -5,7 +5,7 @@ pub use crate::ast::{Arithmetic, Comparison, OnUnknown, Severity, WindowSize};
 use crate::evaluate::EventKind;
 use oasis_pdl::Span;
 use oasis_wire::{quantity::Hertz, schema::ProbeType};
-use std::{ptr, sync::Arc};
+use std::{fmt, ptr, sync::Arc};
 
 /// Most samples that a window keeps.
 pub const MAX_WINDOW: u32 = 100_000;
@@ -15,7 +15,7 @@ pub const MAX_PENDING: usize = 64;
 /// All rules of a file.
 #[derive(Debug, Clone, Default)]
 pub struct Program {
-    /// What they read.
+    /// The inputs that they read.
     pub inputs: Vec<Input>,
     /// The rules; a derived instance comes before its readers.
     pub rules: Vec<Rule>,
@@ -113,7 +113,7 @@ pub struct Column {
     pub enumerators: Vec<(String, i64)>,
 }
 
-/// Where the samples of a rule come from.
+/// Source of the samples of a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Source {
     /// An input.
@@ -129,15 +129,15 @@ pub struct Rule {
     pub name: String,
     /// The place of its name.
     pub place: Span,
-    /// Where its samples come from.
+    /// Source of its samples.
     pub source: Source,
     /// The input at the beginning of its sources.
     pub input: usize,
-    /// What it keeps in memory from sample to sample.
+    /// Its memories from sample to sample.
     pub slots: Vec<Slot>,
     /// The values of other inputs that it reads at each of its samples. A rule with any is evaluated by a [`Group`](crate::Group).
     pub feeds: Vec<Feed>,
-    /// What it does.
+    /// Its effect.
     pub body: Body,
 }
 
@@ -151,7 +151,7 @@ impl Rule {
     }
 }
 
-/// How a value of another input is found at a moment.
+/// Search for the value of another input at a moment.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Alignment {
     /// That of the newest sample that is not newer, or of a window that ends there.
@@ -168,13 +168,13 @@ pub enum Alignment {
 pub struct Feed {
     /// The input.
     pub input: usize,
-    /// How it is found.
+    /// Search for the value.
     pub alignment: Alignment,
     /// The value; its columns are those of the input.
     pub value: Value,
-    /// What it keeps in memory from sample to sample of the input.
+    /// Its memories from sample to sample of the input.
     pub slots: Vec<Slot>,
-    /// It is unknown if a sample that it needs is farther away in time, in nanoseconds.
+    /// The value is unknown if a sample that it needs is farther away in time, in nanoseconds.
     pub max_age: u64,
 }
 
@@ -187,25 +187,25 @@ pub enum Slot {
         size: WindowSize,
         /// Most samples.
         capacity: u32,
-        /// What it is for.
+        /// Use of the window.
         purpose: Purpose,
     },
     /// The last value of a condition.
     Previous,
 }
 
-/// What is asked of a window, which decides about what it keeps beside its samples.
+/// Use of a window, which decides about what it keeps besides its samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
     /// One number for all values.
     Aggregate(Aggregate),
-    /// How many values are true.
+    /// The number of true values.
     Tally,
     /// The change of the value. Such a window also keeps the newest sample that is older than its extent.
     Rate,
 }
 
-/// What a rule does.
+/// Effect of a rule.
 #[derive(Debug, Clone)]
 pub enum Body {
     /// Raises and clears an alarm.
@@ -231,19 +231,27 @@ impl Body {
 }
 
 /// A condition and how long it must hold, in nanoseconds.
-#[derive(Debug, Clone)]
-pub struct Held {
+#[derive(Clone)]
+pub struct SustainedCondition {
     /// The condition.
     pub condition: Condition,
-    /// How long.
+    /// The time for which it must hold.
     pub duration: u64,
 }
 
-/// What raises an alarm.
+impl fmt::Debug for SustainedCondition {
+    /// Fingerprints contain this text: another name would make saved states unusable.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { condition, duration } = self;
+        f.debug_struct("Held").field("condition", condition).field("duration", duration).finish()
+    }
+}
+
+/// Trigger of an alarm.
 #[derive(Debug, Clone)]
 pub enum Raise {
     /// A condition.
-    Condition(Held),
+    Condition(SustainedCondition),
     /// No sample for so long, in nanoseconds.
     Silent(u64),
 }
@@ -251,28 +259,28 @@ pub enum Raise {
 /// An alarm.
 #[derive(Debug, Clone)]
 pub struct Alarm {
-    /// What raises it.
+    /// Trigger of the alarm.
     pub raise: Raise,
-    /// What clears it; by default that the first condition is false.
-    pub clear: Option<Held>,
-    /// How urgent it is.
+    /// Condition that clears it; by default that the first condition is false.
+    pub clear: Option<SustainedCondition>,
+    /// Urgency of the alarm.
     pub severity: Severity,
     /// Whether it stays until it is acknowledged.
     pub latch: bool,
-    /// What it does while its condition is unknown.
+    /// Effect of an unknown condition.
     pub on_unknown: OnUnknown,
     /// The text of its notifications, with [placeholders](crate::Placeholder); without one the name of the rule says enough.
     pub message: Option<String>,
-    /// The names of the destinations that are notified; all of them without the clause, and nobody if it is empty.
+    /// The names of the destinations that are notified; all of them without the clause, and none if it is empty.
     pub notify: Option<Vec<String>>,
-    /// What it commands when it is raised or cleared.
+    /// Commands when it is raised or cleared.
     pub actions: Vec<ActionSpec>,
 }
 
 /// A command to probes when something happens.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ActionSpec {
-    /// What must happen.
+    /// The event that triggers it.
     pub on: EventKind,
     /// The command.
     pub command: Command,
@@ -326,11 +334,11 @@ pub enum Target {
 /// An event.
 #[derive(Debug, Clone)]
 pub struct Event {
-    /// What happens.
+    /// The condition of the event.
     pub when: Condition,
-    /// What must follow, and within how many nanoseconds.
+    /// The condition that must follow, and within how many nanoseconds.
     pub then: Option<(Condition, u64)>,
-    /// What it commands when it matches or is violated.
+    /// Commands when it matches or is violated.
     pub actions: Vec<ActionSpec>,
 }
 
@@ -357,17 +365,17 @@ pub enum Value {
 /// A check.
 #[derive(Debug, Clone)]
 pub struct Check {
-    /// What happens.
+    /// The condition that starts the check.
     pub after: Condition,
     /// The interval after that, in nanoseconds.
     pub from: u64,
     /// Its end.
     pub to: u64,
-    /// What must hold in the interval.
+    /// The condition that must hold in the interval.
     pub always: Condition,
 }
 
-/// How a window becomes one number.
+/// Function that reduces a window to one number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum Aggregate {
@@ -388,7 +396,7 @@ pub enum Number {
     Constant(f64),
     /// Conversion of units, and signs.
     Scale {
-        /// Of this.
+        /// The converted number.
         of: Box<Number>,
         /// Times.
         factor: f64,
@@ -403,16 +411,16 @@ pub enum Number {
     Sqrt(Box<Number>),
     /// `mean(x, 10s)`
     Window {
-        /// How it becomes one number.
+        /// The function.
         aggregate: Aggregate,
-        /// Of this.
+        /// The number in the window.
         of: Box<Number>,
         /// Its memory.
         slot: usize,
     },
     /// `rate(x, 1s)`
     Rate {
-        /// Of this.
+        /// The number in the window.
         of: Box<Number>,
         /// Whether it only grows, so that a lower value is a restart.
         is_counter: bool,
@@ -426,7 +434,7 @@ pub enum Number {
 /// `count(c, 10s)`
 #[derive(Debug, Clone)]
 pub struct Count {
-    /// What is counted.
+    /// The counted condition.
     pub of: Box<Condition>,
     /// Its memory.
     pub slot: usize,
@@ -441,7 +449,7 @@ pub enum Condition {
     Joined(usize),
     /// `x < y`
     Compare {
-        /// How.
+        /// The operator.
         operator: Comparison,
         /// One side.
         left: Number,
@@ -456,7 +464,7 @@ pub enum Condition {
     Counted {
         /// The count.
         count: Count,
-        /// How.
+        /// The operator.
         operator: Comparison,
         /// The other side.
         limit: f64,

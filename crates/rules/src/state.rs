@@ -1,4 +1,5 @@
-//! What an engine that runs tells others: its files and rules. The API shows it, and asks for another look at the files.
+//! The state that an engine publishes: its files and rules. The API shows it, and requests that the files are read
+//! again.
 
 use crate::{
     compile::Report,
@@ -15,8 +16,8 @@ use std::{
 
 /// The files and rules of an engine, shared by the engine that fills it and the API that shows it. Neither waits for the other.
 ///
-/// The engine calls [`publish`](Self::publish) after each look at its files and when the number of instances changes, and looks again once
-/// [`take_reload`](Self::take_reload) says so.
+/// The engine calls [`publish`](Self::publish) after each check of its files and when the number of instances changes.
+/// Once [`take_reload`](Self::take_reload) returns true, the engine checks the files again.
 ///
 /// ```
 /// use oasis_rules::{FileState, LoadedFile, Loaded, RulesState};
@@ -37,7 +38,7 @@ pub struct RulesState {
     wants_reload: AtomicBool,
 }
 
-/// What an engine has loaded.
+/// The files and rules that an engine has loaded.
 #[derive(Debug, Clone, Default)]
 pub struct Loaded {
     /// The files that it has read, in their order.
@@ -64,9 +65,9 @@ pub struct LoadedFile {
 pub enum FileState {
     /// They run.
     Loaded,
-    /// It has errors. Its earlier rules stay active.
+    /// The file has errors. Its earlier rules stay active.
     Refused,
-    /// It has changed, and has not been read again yet.
+    /// The file has changed, and has not been read again yet.
     Changed,
 }
 
@@ -92,7 +93,7 @@ pub struct LoadedRule {
     pub file: Option<String>,
     /// The patterns of the instances that it reads: `NODE/INSTANCE`.
     pub inputs: Vec<String>,
-    /// How urgent it is, if it is an alarm.
+    /// Urgency, if it is an alarm.
     pub severity: Option<Severity>,
     /// Whether something keeps it from toggling while a value is near its limit: a condition that clears it, or a time for which a condition must hold. Also true
     /// of rules that are no alarms.
@@ -104,7 +105,7 @@ pub struct LoadedRule {
 }
 
 impl LoadedRule {
-    /// A rule of a program, which reads so many instances.
+    /// Creates the entry of a rule of a program, which reads this many instances.
     pub fn new(program: &Program, rule: &Rule, file: Option<String>, instances: usize) -> Self {
         let severity = match &rule.body {
             Body::Alarm(alarm) => Some(alarm.severity),
@@ -145,16 +146,16 @@ pub struct Problem {
     pub is_warning: bool,
     /// One sentence.
     pub message: String,
-    /// The remedy, or the rule behind it.
+    /// The remedy, or the rule that explains it.
     pub help: Option<String>,
-    /// Where it begins and ends; lines and columns count from 1. None if it has no place in the text.
-    pub place: Option<Place>,
+    /// Its part of the text; lines and columns count from 1. None if it has no place in the text.
+    pub place: Option<TextRange>,
 }
 
 /// A part of a text. The end is after the last character.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs)]
-pub struct Place {
+pub struct TextRange {
     pub line: usize,
     pub column: usize,
     pub end_line: usize,
@@ -176,7 +177,7 @@ impl Report {
         let place = |span: Span| {
             let (line, column) = self.sources.line_and_column(span);
             let (end_line, end_column) = self.sources.line_and_column(Span { start: span.end, ..span });
-            Place { line, column, end_line, end_column }
+            TextRange { line, column, end_line, end_column }
         };
         let problem = |wrong: &crate::Diagnostic| Problem {
             code: wrong.code.name(),
@@ -190,7 +191,8 @@ impl Report {
 }
 
 impl RulesState {
-    /// Of an engine whose files lie in this directory, and can be changed there if `is_editable`. It has loaded nothing yet.
+    /// Creates the state of an engine with files in this directory, which can be changed there if `is_editable`.
+    /// Nothing is loaded yet.
     pub fn new(files: Option<PathBuf>, is_editable: bool) -> Self {
         Self { files, is_editable, ..Self::default() }
     }
@@ -205,7 +207,7 @@ impl RulesState {
         self.is_editable && self.files.is_some()
     }
 
-    /// What the engine has loaded.
+    /// Returns the files and rules that the engine has loaded.
     pub fn loaded(&self) -> Loaded {
         self.lock().clone()
     }
@@ -215,7 +217,7 @@ impl RulesState {
         *self.lock() = loaded;
     }
 
-    /// Asks the engine to look at its files again. The one that was changed is shown so until then.
+    /// Requests that the engine reads its files again. The file that was changed is shown as changed until then.
     pub fn request_reload(&self, changed: Option<&str>) {
         if let Some(changed) = changed {
             let mut loaded = self.lock();
@@ -232,7 +234,8 @@ impl RulesState {
         self.wants_reload.store(true, Ordering::Release);
     }
 
-    /// Whether the engine is to look at its files, since it asked this last. Ask before looking, so that no change is missed.
+    /// Whether a reload was requested since the last call. Call it before reading the files, so that no change is
+    /// missed.
     pub fn take_reload(&self) -> bool {
         self.wants_reload.swap(false, Ordering::AcqRel)
     }

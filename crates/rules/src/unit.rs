@@ -61,7 +61,7 @@ pub struct Unit {
 }
 
 impl Unit {
-    /// Of plain numbers.
+    /// Returns the unit of plain numbers.
     pub fn none() -> Self {
         Self { factor: 1.0, zero: 0.0, powers: BTreeMap::new(), text: String::new() }
     }

@@ -6,7 +6,7 @@ use crate::{
     oracle::End,
     planted::Planted,
     shared::{DacEvent, Event, Shared},
-    system::{self, SECOND},
+    system::{self, NANOS_PER_SECOND},
 };
 use anyhow::{Context as _, bail};
 use oasis_archive::simulation::Recorder;
@@ -32,16 +32,16 @@ use std::{
 use tokio::sync::mpsc;
 use uuid::Uuid;
 
-const MILLISECOND: u64 = 1_000_000;
-/// As in the DAC's ingest and its archive.
-const SILENCE: u64 = 5 * SECOND;
-const OUTBOUND: usize = 64;
-const RETRY: u64 = SECOND;
-const MAINTENANCE: u64 = SECOND;
-/// Interval between looks at deadlines.
-const LOOK: u64 = 50 * MILLISECOND;
-/// How long a planted bug waits between its two halves.
-const HALVES: u64 = 200 * MILLISECOND;
+const NANOS_PER_MILLISECOND: u64 = 1_000_000;
+/// As in the ingest and the archive of the DAC.
+const NODE_TIMEOUT: u64 = 5 * NANOS_PER_SECOND;
+const MAX_OUTBOUND_MESSAGES: usize = 64;
+const RETRY: u64 = NANOS_PER_SECOND;
+const MAINTENANCE: u64 = NANOS_PER_SECOND;
+/// Interval between two checks of deadlines.
+const DEADLINE_CHECK_INTERVAL: u64 = 50 * NANOS_PER_MILLISECOND;
+/// Time between the two halves of a planted bug.
+const PLANTED_BUG_DELAY: u64 = 200 * NANOS_PER_MILLISECOND;
 
 /// The DAC's host.
 #[derive(Debug)]
@@ -145,7 +145,7 @@ impl DacHost {
                 {
                     bail!("the archive does not open: {error}");
                 }
-                shared.after(SECOND, Event::StartDac);
+                shared.after(NANOS_PER_SECOND, Event::StartDac);
                 return Ok(());
             }
         };
@@ -154,7 +154,7 @@ impl DacHost {
         if shared.planted == Some(Planted::ResumeOffByOne) {
             restore_wrongly(&writable, &dac)?;
         } else if oasis_archive::restore(&writable, &dac.registry).is_err() {
-            shared.after(SECOND, Event::StartDac);
+            shared.after(NANOS_PER_SECOND, Event::StartDac);
             return Ok(());
         }
         self.generation += 1;
@@ -164,14 +164,14 @@ impl DacHost {
         shared.is_dac_up = true;
         shared.after(shared.plan.commit, self.event(DacEvent::Store));
         shared.after(MAINTENANCE, self.event(DacEvent::Maintain));
-        shared.after(LOOK, self.event(DacEvent::Look));
+        shared.after(DEADLINE_CHECK_INTERVAL, self.event(DacEvent::CheckDeadlines));
         Ok(())
     }
 
     /// Accepts a connection.
     pub fn accept(&mut self, id: ConnectionId, shared: &mut Shared) {
         let Some(process) = &mut self.process else { return };
-        let (outbound, commands) = mpsc::channel(OUTBOUND);
+        let (outbound, commands) = mpsc::channel(MAX_OUTBOUND_MESSAGES);
         let offer = DatagramOffer { port: 7_071, token: Uuid::from_u128(shared.random.u128(..)) };
         let session = NodeSession::new(process.dac.clone(), outbound).offering(Some(offer));
         let reader = Reader::new(DEFAULT_MAX_BODY);
@@ -198,9 +198,9 @@ impl DacHost {
                 process.recorder.maintain();
                 shared.after(MAINTENANCE, self.event(DacEvent::Maintain));
             }
-            DacEvent::Look => {
-                process.look(shared);
-                shared.after(LOOK, self.event(DacEvent::Look));
+            DacEvent::CheckDeadlines => {
+                process.check_deadlines(shared);
+                shared.after(DEADLINE_CHECK_INTERVAL, self.event(DacEvent::CheckDeadlines));
             }
             DacEvent::TakeLate(id) => process.take_late(id, shared),
             DacEvent::AppendLate(id, topic, batch) => process.append_late(id, topic, batch, shared),
@@ -299,13 +299,13 @@ impl DacProcess {
         for (id, session) in &mut self.sessions {
             let mut answers = Vec::new();
             if session.session.has_unsafe_samples() {
-                session.session.tell_safe(Moment::now(), &mut answers);
+                session.session.report_safe(Moment::now(), &mut answers);
             }
             answer(*id, &answers, shared);
         }
         match stored {
             Some(true) => shared.plan.commit,
-            Some(false) => MILLISECOND,
+            Some(false) => NANOS_PER_MILLISECOND,
             None => RETRY,
         }
     }
@@ -322,7 +322,7 @@ impl DacProcess {
                 let ledger = instance.ledger();
                 let of_run = |gap: &&Gap| ledger.run() == Some(gap.run);
                 let gaps = ledger.gaps.iter().filter(of_run).map(|gap| gap.from_sequence..=gap.to_sequence);
-                // What an earlier run of the DAC has not stored is in its ledger alone.
+                // Samples that an earlier run of the DAC has not stored are only in its ledger.
                 let numbers = (ledger.stored_before, ledger.last_sequence);
                 (instance.name.clone(), ledger.run(), numbers, gaps.collect::<Vec<_>>())
             })
@@ -345,10 +345,10 @@ impl DacProcess {
         stored.ok()
     }
 
-    fn look(&mut self, shared: &mut Shared) {
+    fn check_deadlines(&mut self, shared: &mut Shared) {
         let mut ended = Vec::new();
         for (id, session) in &mut self.sessions {
-            if shared.now - session.heard > SILENCE {
+            if shared.now - session.heard > NODE_TIMEOUT {
                 ended.push(*id);
                 continue;
             }
@@ -357,7 +357,7 @@ impl DacProcess {
                 let mut answers = Vec::new();
                 session.session.overdue(now);
                 session.session.acknowledge(now, &mut answers);
-                session.session.tell_safe(now, &mut answers);
+                session.session.report_safe(now, &mut answers);
                 answer(*id, &answers, shared);
             }
         }
@@ -394,7 +394,7 @@ impl DacProcess {
                     is_heard = true;
                     if let (Frame::Batch(batch), true) = (&frame, planted) {
                         let late = count_only(&self.dac, batch, &mut answers);
-                        let delay = shared.random.u64(0..HALVES);
+                        let delay = shared.random.u64(0..PLANTED_BUG_DELAY);
                         let late = late.map(|(topic, batch)| DacEvent::AppendLate(id, topic, batch));
                         late.into_iter().for_each(|event| shared.after(delay, Event::Dac(generation, event)));
                         continue;
@@ -469,7 +469,7 @@ impl Session {
             }
             self.late.push_back(late);
             let delay =
-                if self.late.len() > 1 || !answers.is_empty() { shared.random.u64(0..HALVES) } else { 0 };
+                if self.late.len() > 1 || !answers.is_empty() { shared.random.u64(0..PLANTED_BUG_DELAY) } else { 0 };
             shared.after(delay, Event::Dac(generation, DacEvent::TakeLate(id)));
         }
         answer(id, &answers, shared);

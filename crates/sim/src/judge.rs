@@ -2,7 +2,7 @@
 //! cause that a fault justifies.
 
 use crate::{
-    oracle::{End, Oracle, Run, Taken},
+    oracle::{End, Oracle, Run, TakenSamples},
     plan::{Fault, NodePlan, Plan},
     sample,
 };
@@ -17,8 +17,8 @@ use std::{
 };
 use uuid::Uuid;
 
-/// Bytes of batches that are read at once.
-const READ: usize = 1024 * 1024;
+/// Bytes of batches that one read returns.
+const READ_CHUNK_BYTES: usize = 1024 * 1024;
 
 /// The sums over all runs, and what is wrong.
 #[derive(Debug, Clone, Default)]
@@ -29,15 +29,15 @@ pub struct Account {
     pub stored: u64,
     /// Missing samples by cause.
     pub declared: BTreeMap<String, u64>,
-    /// Gaps that may have no cause, because the archive says that it forgot so many.
+    /// Gaps that may have no cause, because the archive says that it has forgotten as many causes.
     causes_forgotten: u64,
     /// Violations of invariants.
     pub findings: Vec<String>,
 }
 
-/// What the archive has of one instance in one run.
+/// Samples of one instance in one run, as the archive has them.
 #[derive(Debug, Default)]
-struct Found {
+struct ArchivedRun {
     stored: BTreeSet<u64>,
     duplicates: u64,
     altered: u64,
@@ -55,7 +55,7 @@ pub fn judge(archive: &Path, oracle: &Oracle, plan: &Plan) -> anyhow::Result<Acc
         for instance in 0..of_node.periods.len() {
             let found = read(&history, node, instance)?;
             for run in oracle.runs.iter().filter(|run| run.node == node) {
-                let nothing = Found::default();
+                let nothing = ArchivedRun::default();
                 let found = found.get(&run.run).unwrap_or(&nothing);
                 Case { plan, node: of_node, run, taken: &run.instances[instance], found }.judge(&mut account);
             }
@@ -70,10 +70,10 @@ pub fn judge(archive: &Path, oracle: &Oracle, plan: &Plan) -> anyhow::Result<Acc
     Ok(account)
 }
 
-fn read(history: &History, node: usize, instance: usize) -> anyhow::Result<HashMap<Uuid, Found>> {
+fn read(history: &History, node: usize, instance: usize) -> anyhow::Result<HashMap<Uuid, ArchivedRun>> {
     let names = (format!("node {node}"), format!("instance {instance}"));
-    let mut samples = Samples::new(history, (&names.0, &names.1), 0, None, READ);
-    let mut found: HashMap<Uuid, Found> = HashMap::new();
+    let mut samples = Samples::new(history, (&names.0, &names.1), 0, None, READ_CHUNK_BYTES);
+    let mut found: HashMap<Uuid, ArchivedRun> = HashMap::new();
     while let Some(item) = samples.next()? {
         match item {
             SampleOrMissing::Sample(series, _, sample) => {
@@ -95,13 +95,13 @@ struct Case<'a> {
     plan: &'a Plan,
     node: &'a NodePlan,
     run: &'a Run,
-    taken: &'a Taken,
-    found: &'a Found,
+    taken: &'a TakenSamples,
+    found: &'a ArchivedRun,
 }
 
 impl Case<'_> {
     fn judge(&self, account: &mut Account) {
-        let Found { stored, duplicates, altered, declared } = self.found;
+        let ArchivedRun { stored, duplicates, altered, declared } = self.found;
         let mut wrong = Wrong::default();
         wrong.add("duplicates", *duplicates);
         wrong.add("altered", *altered);
@@ -134,7 +134,7 @@ impl Case<'_> {
         account.stored += stored.len() as u64;
         account.findings.extend(wrong.0.iter().map(|(what, (count, first))| {
             let Run { node, end, .. } = self.run;
-            let Taken { last, dropped, spooled, in_file, settled, stored } = self.taken;
+            let TakenSamples { last, dropped, spooled, in_file, settled, stored } = self.taken;
             let (is_dropped, was_stored) = (dropped.contains(first), stored.contains(first));
             format!(
                 "{what}: {count} samples, the first is {first} (dropped by the ring: {is_dropped}, stored: {was_stored}), \
@@ -172,9 +172,9 @@ impl Case<'_> {
         }
     }
 
-    /// What is neither stored nor declared by its number.
+    /// Judges the numbers that are neither stored nor declared.
     fn judge_rest(&self, known: &BTreeSet<u64>, uncounted: u64, account: &mut Account, wrong: &mut Wrong) {
-        // A loss may be declared after samples that nobody has any more.
+        // A loss may be declared after samples that no process has any more.
         let newest = self.found.stored.last().copied().unwrap_or(0);
         let mut uncounted = uncounted;
         let mut died = 0;
@@ -196,7 +196,7 @@ impl Case<'_> {
         }
     }
 
-    /// Whether nobody may know of a sample at the end of a run.
+    /// Whether a sample at the end of a run may remain unknown to all.
     fn may_die(&self, number: u64) -> bool {
         match self.run.end {
             None | Some(End::Delivered) => {

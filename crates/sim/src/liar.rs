@@ -4,7 +4,7 @@ use crate::{
     network::{ConnectionId, Side},
     sample,
     shared::{Event, Shared},
-    system::SECOND,
+    system::NANOS_PER_SECOND,
 };
 use oasis_channel::{
     Counters, DacMessage, Drops, InstanceState, NodeIdentity, NodeMessage, PROTOCOL, ProbeKind,
@@ -45,12 +45,12 @@ impl Liar {
         if self.attempts > 8 || !shared.is_sampling {
             return;
         }
-        let pause = shared.random.u64(SECOND / 10..SECOND);
+        let pause = shared.random.u64(NANOS_PER_SECOND / 10..NANOS_PER_SECOND);
         shared.after(pause, Event::Liar(index));
         if !shared.is_dac_up {
             return;
         }
-        // It is on another host: a partition of the node does not stop it.
+        // The liar is on another host: a partition of the node does not stop it.
         let id = shared.network.open_beside(self.node);
         shared.opened.push(id);
         self.connection = Some(id);
@@ -58,7 +58,7 @@ impl Liar {
         let run = self.run.unwrap_or_else(|| Uuid::from_u128(shared.random.u128(..)));
         let (name, uuid) = (self.name.clone(), Uuid::from_u128(7));
         let identity = NodeIdentity { name, uuid, run, host: "liar".into(), software: "liar".into(), pid: 1 };
-        self.say(
+        self.send(
             &[NodeMessage::Hello {
                 protocol: PROTOCOL,
                 node: identity,
@@ -70,7 +70,7 @@ impl Liar {
         );
     }
 
-    fn say(&self, messages: &[NodeMessage], shared: &mut Shared) {
+    fn send(&self, messages: &[NodeMessage], shared: &mut Shared) {
         let mut bytes = Vec::new();
         messages.iter().for_each(|message| write_control(message, &mut bytes));
         if let Some(id) = self.connection {
@@ -98,7 +98,7 @@ impl Liar {
                         declared: None,
                         state: InstanceState { hertz: None, enabled: true, recorder: None },
                     }];
-                    self.say(&[NodeMessage::Register { types: vec![probe_type], instances }], shared);
+                    self.send(&[NodeMessage::Register { types: vec![probe_type], instances }], shared);
                 }
                 DacMessage::Registered { topics } => {
                     topics.iter().for_each(|assigned| self.lie(assigned.topic, shared));
@@ -119,7 +119,7 @@ impl Liar {
             dropped,
             after_sent: Drops { ring_full: first, ..dropped },
         };
-        self.say(&[NodeMessage::Counters { instances: vec![counters] }], shared);
+        self.send(&[NodeMessage::Counters { instances: vec![counters] }], shared);
         let Ok(mut encoder) = Encoder::new(&sample::probe_type()) else { return };
         let _ = encoder.push(1, &sample::row(Uuid::nil(), 0, first));
         let mut batch = Vec::new();

@@ -12,8 +12,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How often progress is printed.
-const PROGRESS: Duration = Duration::from_secs(10);
+/// Interval between two progress lines.
+const PROGRESS_INTERVAL: Duration = Duration::from_secs(10);
 
 /// Simulates nodes, channel, DAC and archive under faults. A seed decides everything, and repeats it.
 #[derive(Debug, Parser)]
@@ -54,7 +54,7 @@ struct Arguments {
     #[arg(long)]
     keep_files: bool,
 
-    /// Goes on after a seed that found something
+    /// Continues after a seed that found something
     #[arg(long)]
     keep_going: bool,
 
@@ -154,7 +154,7 @@ impl Progress {
         if !outcome.findings.is_empty() {
             self.failed.push(outcome.seed);
         }
-        if began.elapsed() - self.printed >= PROGRESS {
+        if began.elapsed() - self.printed >= PROGRESS_INTERVAL {
             self.printed = began.elapsed();
             self.print(began);
         }

@@ -26,7 +26,7 @@ struct Connection {
     arrivals: [u64; 2],
 }
 
-/// What is delivered at a time.
+/// Event that the network delivers at a time.
 #[derive(Debug)]
 pub enum Delivery {
     /// Bytes of a stream.

@@ -9,7 +9,7 @@ use crate::{
     plan::NodePlan,
     sample,
     shared::{AWAY, Event, NodeEvent, Shared},
-    system::{self, SECOND},
+    system::{self, NANOS_PER_SECOND},
 };
 use anyhow::Context as _;
 use oasis_channel::{Backoff, InstanceState, NodeIdentity, ProbeKind, RegisteredInstance, ResumeSecret};
@@ -29,13 +29,13 @@ use std::{
 };
 use uuid::Uuid;
 
-const MILLISECOND: u64 = 1_000_000;
-/// How long a sample of a busy stream waits for others.
+const NANOS_PER_MILLISECOND: u64 = 1_000_000;
+/// Longest time that a sample of a busy stream waits for others.
 const LINGER: Duration = Duration::from_millis(10);
 /// As in the shipper and its channels.
-const PING: u64 = SECOND;
-const FAREWELL: u64 = 2 * SECOND;
-const SILENCE: u64 = 5 * SECOND;
+const PING: u64 = NANOS_PER_SECOND;
+const FAREWELL: u64 = 2 * NANOS_PER_SECOND;
+const DAC_TIMEOUT: u64 = 5 * NANOS_PER_SECOND;
 const BATCHES: usize = 256;
 const MAX_REFUSALS: u32 = 10;
 const DATAGRAM: usize = 1_380;
@@ -156,7 +156,7 @@ impl NodeHost {
             Ok(directory) => directory.map(Arc::new),
             Err(error) => {
                 shared.note(format!("{} cannot start: {}", self.name(), first_words(&error)));
-                shared.after(SECOND, Event::StartNode(self.index));
+                shared.after(NANOS_PER_SECOND, Event::StartNode(self.index));
                 return Ok(());
             }
         };
@@ -193,13 +193,13 @@ impl NodeHost {
             refusals: 0,
             is_closing: false,
             is_known: false,
-            next_settle: shared.now + SECOND,
+            next_settle: shared.now + NANOS_PER_SECOND,
         });
         for instance in 0..count {
             shared.after(self.plan.periods[instance], self.event(NodeEvent::Sample(instance)));
         }
         shared.after(1, self.event(NodeEvent::Spool));
-        shared.after(MILLISECOND, self.event(NodeEvent::Connect));
+        shared.after(NANOS_PER_MILLISECOND, self.event(NodeEvent::Connect));
         Ok(())
     }
 
@@ -288,7 +288,7 @@ impl NodeHost {
         let period = self.plan.periods[instance];
         let pause = shared.random.u64(period / 2..=period * 3 / 2);
         shared.after(pause, self.event(NodeEvent::Sample(instance)));
-        let wait = LINGER.as_nanos() as u64 + shared.random.u64(0..MILLISECOND);
+        let wait = LINGER.as_nanos() as u64 + shared.random.u64(0..NANOS_PER_MILLISECOND);
         shared.after(wait, self.event(NodeEvent::Flush));
     }
 
@@ -309,7 +309,7 @@ impl NodeHost {
         let Some(process) = &mut self.process else { return };
         let settles = shared.now >= process.next_settle;
         if settles {
-            process.next_settle = shared.now + SECOND;
+            process.next_settle = shared.now + NANOS_PER_SECOND;
         }
         for carrier in std::iter::once(&mut process.live).chain(&mut process.replay) {
             let Some(spooler) = &mut carrier.spooler else { continue };
@@ -322,7 +322,7 @@ impl NodeHost {
         if process.live.spooler.is_some() && is_settled && !system::disk(|disk| disk.is_frozen(self.disk)) {
             process.note_filed(shared);
         }
-        let pause = shared.random.u64(MILLISECOND..20 * MILLISECOND);
+        let pause = shared.random.u64(NANOS_PER_MILLISECOND..20 * NANOS_PER_MILLISECOND);
         shared.after(pause, self.event(NodeEvent::Spool));
     }
 
@@ -344,7 +344,7 @@ impl NodeHost {
             // At least one attempt.
             shared.after(0, self.event(NodeEvent::Connect));
         }
-        shared.after(4 * SECOND, self.event(NodeEvent::Flush));
+        shared.after(4 * NANOS_PER_SECOND, self.event(NodeEvent::Flush));
     }
 
     /// Ends a process that has said goodbye, or cannot.

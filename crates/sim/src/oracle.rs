@@ -1,16 +1,16 @@
-//! What really happened to each sample, as far as the simulation knows.
+//! True history of each sample, as far as the simulation knows.
 
 use std::collections::{BTreeMap, BTreeSet};
 use uuid::Uuid;
 
-/// How a run of a node ended.
+/// End of a run of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum End {
-    /// It has delivered everything.
+    /// The node has delivered everything.
     Delivered,
-    /// It ended on purpose, and could not deliver everything.
+    /// The node ended on purpose, and could not deliver everything.
     Left,
-    /// It was killed.
+    /// The node was killed.
     Killed,
     /// Its host lost its power.
     PowerCut,
@@ -23,15 +23,15 @@ pub struct Run {
     pub node: usize,
     /// Its run.
     pub run: Uuid,
-    /// What each instance has taken.
-    pub instances: Vec<Taken>,
-    /// How it ended; none while it lives.
+    /// Samples that each instance has taken.
+    pub instances: Vec<TakenSamples>,
+    /// End of the run; none while it lives.
     pub end: Option<End>,
 }
 
 /// The samples of one instance in one run.
 #[derive(Debug, Clone, Default)]
-pub struct Taken {
+pub struct TakenSamples {
     /// Sequence number of the last one.
     pub last: u64,
     /// Numbers that the ring dropped.
@@ -46,7 +46,7 @@ pub struct Taken {
     pub stored: BTreeSet<u64>,
 }
 
-impl Taken {
+impl TakenSamples {
     /// Notes that everything after a number, up to another, is stored, except some.
     pub fn store(&mut self, after: u64, up_to: u64, is_lost: impl Fn(u64) -> bool) {
         let new = self.settled.max(after) + 1..=up_to.min(self.last);
@@ -69,7 +69,7 @@ impl Oracle {
     /// Notes that a run begins.
     pub fn begin(&mut self, node: usize, run: Uuid, instances: usize) {
         self.places.insert(run, self.runs.len());
-        self.runs.push(Run { node, run, instances: vec![Taken::default(); instances], end: None });
+        self.runs.push(Run { node, run, instances: vec![TakenSamples::default(); instances], end: None });
     }
 
     /// Returns a run; none for one of a liar.

@@ -1,16 +1,16 @@
-//! What a seed decides before a run: the nodes, the limits, and the faults with their times.
+//! Decisions of a seed before a run: the nodes, the limits, and the faults with their times.
 
-use crate::system::SECOND;
+use crate::system::NANOS_PER_SECOND;
 use fastrand::Rng;
 
-const MILLISECOND: u64 = 1_000_000;
+const NANOS_PER_MILLISECOND: u64 = 1_000_000;
 
 /// The plan of a run.
 #[derive(Debug, Clone)]
 pub struct Plan {
     /// The nodes.
     pub nodes: Vec<NodePlan>,
-    /// How long probes take samples and faults occur, in nanoseconds.
+    /// Time during which probes take samples and faults occur, in nanoseconds.
     pub duration: u64,
     /// The faults, by time.
     pub faults: Vec<(u64, Fault)>,
@@ -90,19 +90,19 @@ pub enum Fault {
     Partition {
         /// Its number.
         node: usize,
-        /// For so many nanoseconds.
+        /// Duration in nanoseconds.
         length: u64,
     },
     /// A disk is full.
     FullDisk {
         /// A node's, or the DAC's.
         node: Option<usize>,
-        /// For so many nanoseconds.
+        /// Duration in nanoseconds.
         length: u64,
     },
     /// Syncs of the DAC's disk fail.
     FailingSyncs {
-        /// For so many nanoseconds.
+        /// Duration in nanoseconds.
         length: u64,
     },
     /// A peer claims to be a node.
@@ -130,20 +130,20 @@ impl Plan {
     /// Decides everything for a seed.
     pub fn of(seed: u64) -> Self {
         let mut random = Rng::with_seed(seed);
-        let duration = random.u64(4..20) * SECOND;
+        let duration = random.u64(4..20) * NANOS_PER_SECOND;
         let nodes: Vec<_> = (0..random.usize(1..=3)).map(|_| NodePlan::of(&mut random)).collect();
         let kinds = Kinds::of(&mut random);
         let count = random.usize(1..10);
         let mut faults: Vec<_> = (0..count)
-            .map(|_| (random.u64(SECOND / 10..duration), kinds.fault(nodes.len(), &mut random)))
+            .map(|_| (random.u64(NANOS_PER_SECOND / 10..duration), kinds.fault(nodes.len(), &mut random)))
             .collect();
         faults.sort_by_key(|(at, _)| *at);
-        let fastest = random.u64(1..20) * MILLISECOND / 10;
+        let fastest = random.u64(1..20) * NANOS_PER_MILLISECOND / 10;
         Self {
             duration,
             faults,
             nodes,
-            commit: random.u64(10..300) * MILLISECOND,
+            commit: random.u64(10..300) * NANOS_PER_MILLISECOND,
             segment_bytes: 1 << random.u32(12..18),
             segment_seconds: random.u64(1..20),
             topic_bytes: if random.u8(0..6) == 0 { 32 * 1024 } else { 8 * 1024 * 1024 },
@@ -160,7 +160,7 @@ impl Plan {
 
 impl NodePlan {
     fn of(random: &mut Rng) -> Self {
-        let period = random.u64(3..60) * MILLISECOND;
+        let period = random.u64(3..60) * NANOS_PER_MILLISECOND;
         let is_tight = random.u8(0..4) == 0;
         let directory = if is_tight { 256 * 1024 } else { 64 * 1024 * 1024 };
         Self {
@@ -169,7 +169,7 @@ impl NodePlan {
             spool_bytes: if is_tight { random.usize(4..64) * 1024 } else { 4 * 1024 * 1024 },
             directory_bytes: random.bool().then_some(directory),
             udp: random.u8(0..4) == 0,
-            ahead: random.i64(-3_600..3_600) * SECOND as i64,
+            ahead: random.i64(-3_600..3_600) * NANOS_PER_SECOND as i64,
             dropped: if random.u8(0..3) == 0 { random.u32(1..50) } else { 0 },
         }
     }
@@ -194,7 +194,7 @@ impl Kinds {
     fn fault(&self, nodes: usize, random: &mut Rng) -> Fault {
         let node = random.usize(0..nodes);
         let after = if random.bool() { 0 } else { random.u64(0..60) };
-        let length = random.u64(1..80) * SECOND / 10;
+        let length = random.u64(1..80) * NANOS_PER_SECOND / 10;
         match self.0[random.usize(0..self.0.len())] {
             0 => Fault::KillDac { after },
             1 => Fault::CutDac { after },

@@ -19,7 +19,7 @@ const STACK: usize = 8 * 1024 * 1024;
 /// A file system in memory, if there is one: real syncs would take most of the time.
 const MEMORY: &str = "/dev/shm";
 
-/// How to run a seed.
+/// Options of the run of a seed.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Options {
     /// The bug to plant.
@@ -30,7 +30,7 @@ pub struct Options {
     pub keeps_files: bool,
 }
 
-/// What a run has shown.
+/// Result of a run.
 #[derive(Debug, Clone, Default)]
 pub struct Outcome {
     /// The seed.
@@ -43,11 +43,11 @@ pub struct Outcome {
     pub simulated: u64,
     /// Changes of disks.
     pub changes: u64,
-    /// What is wrong: nothing, if the code under test is right.
+    /// Violations that were found: none if the code under test is right.
     pub findings: Vec<String>,
     /// The last events.
     pub last: Vec<String>,
-    /// What became of the samples.
+    /// Fate of the samples.
     pub account: Account,
 }
 

@@ -1,20 +1,20 @@
-//! What all hosts share: the clock, the network, the queue of events, and what is true.
+//! State that all hosts share: the clock, the network, the queue of events, and the truth about samples.
 
 use crate::{
     network::{ConnectionId, Delivery, Network, Side},
     oracle::Oracle,
     plan::{Fault, Plan},
     planted::Planted,
-    system::SECOND,
+    system::NANOS_PER_SECOND,
     trace::Trace,
 };
 use oasis_wire::quantity::TopicId;
 use std::{cmp::Reverse, collections::BinaryHeap};
 
 /// Longest that a process is away.
-pub const AWAY: u64 = 5 * SECOND;
+pub const AWAY: u64 = 5 * NANOS_PER_SECOND;
 
-/// What a process of a node does next.
+/// Next step of a process of a node.
 #[derive(Debug)]
 pub enum NodeEvent {
     /// A probe takes a sample.
@@ -29,22 +29,22 @@ pub enum NodeEvent {
     Ship(ConnectionId),
 }
 
-/// What a process of the DAC does next.
+/// Next step of a process of the DAC.
 #[derive(Debug)]
 pub enum DacEvent {
     /// The archive stores what was received.
     Store,
     /// The archive's maintenance.
     Maintain,
-    /// Sessions look at their deadlines.
-    Look,
+    /// Sessions check their deadlines.
+    CheckDeadlines,
     /// Planted: a session handles a frame that it has acknowledged.
     TakeLate(ConnectionId),
     /// Planted: the topic log gets a batch that the ledger has counted.
     AppendLate(ConnectionId, TopicId, Vec<u8>),
 }
 
-/// What happens at a time.
+/// Event at a time.
 #[derive(Debug)]
 pub enum Event {
     /// At a node, if its process is still this one.
@@ -91,7 +91,7 @@ impl Ord for Scheduled {
     }
 }
 
-/// What all hosts share.
+/// State that all hosts share.
 #[derive(Debug)]
 pub struct Shared {
     /// Nanoseconds since the simulation began.
@@ -100,9 +100,9 @@ pub struct Shared {
     pub random: fastrand::Rng,
     /// The network.
     pub network: Network,
-    /// What happened.
+    /// Trace of the events.
     pub trace: Trace,
-    /// What is true.
+    /// Truth about all samples.
     pub oracle: Oracle,
     /// The planted bug.
     pub planted: Option<Planted>,
@@ -116,9 +116,9 @@ pub struct Shared {
     pub is_over: bool,
     /// Connections that the DAC has to accept.
     pub opened: Vec<ConnectionId>,
-    /// What is wrong, found on the way.
+    /// Violations found during the run.
     pub findings: Vec<String>,
-    /// What happens next.
+    /// Events to come.
     pub(crate) queue: BinaryHeap<Reverse<Scheduled>>,
     /// Number of events so far.
     pub(crate) order: u64,

@@ -1,9 +1,9 @@
-//! What happened in a run: a hash of everything, and the last events.
+//! Trace of a run: a hash of all events, and the last ones.
 
 use std::collections::VecDeque;
 
 /// Events kept for a report.
-const KEPT: usize = 60;
+const MAX_REPORTED_EVENTS: usize = 60;
 /// FNV-1a, 64 bits.
 const OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
 const PRIME: u64 = 0x0000_0100_0000_01b3;
@@ -33,7 +33,7 @@ impl Trace {
         if self.is_shown {
             println!("{line}");
         }
-        if self.last.len() == KEPT {
+        if self.last.len() == MAX_REPORTED_EVENTS {
             self.last.pop_front();
         }
         self.last.push_back(line);

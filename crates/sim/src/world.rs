@@ -9,7 +9,7 @@ use crate::{
     plan::{Fault, Plan},
     planted::Planted,
     shared::{AWAY, Event, Scheduled, Shared},
-    system::{self, SECOND, disk::Faults},
+    system::{self, NANOS_PER_SECOND, disk::Faults},
     trace::Trace,
 };
 use anyhow::{Context as _, bail};
@@ -20,11 +20,11 @@ use std::{
 };
 
 /// Longest that an armed crash waits for changes of the disk.
-const ARMED: u64 = 2 * SECOND;
-/// How long nodes may take to deliver everything once all faults have ended.
-const DRAIN: u64 = 240 * SECOND;
+const ARMED: u64 = 2 * NANOS_PER_SECOND;
+/// Time in which nodes must deliver everything once all faults have ended.
+const DRAIN_TIMEOUT: u64 = 240 * NANOS_PER_SECOND;
 
-/// How a host's process is about to end.
+/// Way in which a host's process is about to end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Crash {
     Kill,
@@ -34,7 +34,7 @@ enum Crash {
 /// The world.
 #[derive(Debug)]
 pub struct World {
-    /// What all hosts share.
+    /// State that all hosts share.
     pub shared: Shared,
     /// The DAC's host.
     pub dac: DacHost,
@@ -89,7 +89,7 @@ impl World {
     pub fn run(&mut self) -> anyhow::Result<()> {
         self.shared.at(0, Event::StartDac);
         for node in 0..self.nodes.len() {
-            let delay = self.shared.random.u64(0..SECOND);
+            let delay = self.shared.random.u64(0..NANOS_PER_SECOND);
             self.shared.at(delay, Event::StartNode(node));
         }
         for (at, fault) in self.shared.plan.faults.clone() {
@@ -117,7 +117,7 @@ impl World {
         for node in 0..self.nodes.len() {
             self.nodes[node].leave(&mut self.shared);
         }
-        let limit = self.shared.now + DRAIN;
+        let limit = self.shared.now + DRAIN_TIMEOUT;
         while self.nodes.iter().any(|node| node.process.is_some()) {
             self.step(limit)?.context("nodes do not end")?;
         }
@@ -147,16 +147,16 @@ impl World {
 
     /// Runs until every node has delivered what it has.
     fn drain(&mut self) -> anyhow::Result<()> {
-        let limit = self.shared.now + DRAIN;
+        let limit = self.shared.now + DRAIN_TIMEOUT;
         // Processes that have ended start again.
-        let least = self.shared.now + ARMED + AWAY + SECOND;
+        let least = self.shared.now + ARMED + AWAY + NANOS_PER_SECOND;
         while self.shared.now < least || !self.is_drained() {
             if self.step(limit)?.is_none() {
                 let stuck: Vec<_> =
                     self.nodes.iter().filter(|node| !node.is_drained()).map(NodeHost::state).collect();
                 bail!(
                     "stuck: {} s after the last fault not everything is delivered: {stuck:?}",
-                    DRAIN / SECOND
+                    DRAIN_TIMEOUT / NANOS_PER_SECOND
                 );
             }
         }

@@ -1,9 +1,10 @@
-//! What a day of a probe that takes one sample a second costs on the disk and in queries, before and after its small batches are put together:
+//! Cost of a day of a probe that takes one sample a second, on the disk and in queries, before and after its small
+//! batches are grouped:
 //! `cargo run --release -p oasis-store --example slow_probes`.
 
 use oasis_channel::ProbeKind;
 use oasis_store::{
-    ArchiveConfig, History, Level, Newest, Piece, Series, WritableStore, open,
+    ArchiveConfig, History, Level, Newest, PastItem, Series, WritableStore, open,
     points::{Points, Span},
     segment_file::SegmentFile,
 };
@@ -25,7 +26,7 @@ use uuid::Uuid;
 type Done<T> = Result<T, Box<dyn Error>>;
 
 const START: u64 = 1_777_896_000_000_000_000;
-const SECOND: u64 = 1_000_000_000;
+const NANOS_PER_SECOND: u64 = 1_000_000_000;
 const HOURS: u64 = 24;
 const EPOCH: Epoch = Epoch(7);
 const TIMES: usize = 5;
@@ -104,7 +105,7 @@ impl Writing {
         let mut encoder = Encoder::new(&self.series.probe_type)?;
         let (mut row, mut batch) = (Vec::new(), Vec::new());
         for _ in 0..3_600 {
-            let time = START + self.sample * SECOND + self.delay(60_000);
+            let time = START + self.sample * NANOS_PER_SECOND + self.delay(60_000);
             let busy = self.delay(12);
             let system = busy / 3;
             let more = [200 - busy, system, busy - system, 0, u64::from(busy > 20), 0, u64::from(busy > 14)];
@@ -150,11 +151,13 @@ fn measure(opened: &WritableStore, folder: &Path) -> Done<Vec<(&'static str, Str
         ("bytes a sample", format!("{:.2}", bytes as f64 / samples as f64)),
         (
             "1,500 points of the day",
-            shown(median(|| points(&history, START, START + HOURS * 3_600 * SECOND))?),
+            shown(median(|| points(&history, START, START + HOURS * 3_600 * NANOS_PER_SECOND))?),
         ),
         (
             "1,500 points of an hour",
-            shown(median(|| points(&history, START + 7_000 * SECOND, START + 10_600 * SECOND))?),
+            shown(median(|| {
+                points(&history, START + 7_000 * NANOS_PER_SECOND, START + 10_600 * NANOS_PER_SECOND)
+            })?),
         ),
         ("all, decoded (SQL, export)", shown(median(|| all(&history, true, samples))?)),
         ("all, as they arrived (relay)", shown(median(|| all(&history, false, samples))?)),
@@ -197,7 +200,7 @@ fn all(history: &History, with_groups: bool, expected: u64) -> Done<()> {
             break;
         }
         for piece in pieces {
-            let Piece::Samples { series, batch, wanted, .. } = piece else { continue };
+            let PastItem::Samples { series, batch, wanted, .. } = piece else { continue };
             samples += wanted.end.0 - wanted.start.0;
             if with_groups {
                 std::hint::black_box(Batch::parse(&batch, &series.probe_type)?);

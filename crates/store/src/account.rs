@@ -17,9 +17,9 @@ use std::{
 };
 
 /// Most gaps listed for an instance; the catalogue has all of them.
-const GAPS_KEPT: usize = 64;
+const MAX_LISTED_GAPS: usize = 64;
 /// Most findings listed. The log has all of them; the catalogue has those of segment files at a start.
-const FINDINGS_KEPT: usize = 256;
+const MAX_LISTED_FINDINGS: usize = 256;
 
 /// An instance's two levels in this epoch: *received* is what the ledger counts, *stored* what survives a crash and a power cut.
 #[derive(Debug, Clone, Default, Serialize)]
@@ -62,7 +62,7 @@ impl Account {
             last.to = gap.to;
             return;
         }
-        if self.gaps.len() == GAPS_KEPT {
+        if self.gaps.len() == MAX_LISTED_GAPS {
             self.gaps.pop_front();
             self.gaps_forgotten += 1;
         }
@@ -74,16 +74,16 @@ impl Account {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Condition {
-    /// It stores samples.
+    /// The archive stores samples.
     #[default]
     Storing,
-    /// It waits for free space on the disk; live data continues.
+    /// The archive waits for free space on the disk; live data continues.
     DiskFull,
-    /// It waits for the disk to recover; live data continues.
+    /// The archive waits for the disk to recover; live data continues.
     DiskError,
     /// Its path does not name its folder any more; live data continues.
     Gone,
-    /// It was stopped, or has failed and starts again after a pause; live data continues.
+    /// The archive was stopped, or has failed and starts again after a pause; live data continues.
     Stopped,
 }
 
@@ -114,9 +114,9 @@ pub struct Counters {
     pub bytes_written: u64,
     /// Commits: each syncs everything that was received before.
     pub commits: u64,
-    /// How long the last commit took, nanoseconds: reading, writing and syncing.
+    /// Duration of the last commit, nanoseconds: reading, writing and syncing.
     pub commit_ns: u64,
-    /// How long the longest one took.
+    /// Duration of the longest commit.
     pub longest_commit_ns: u64,
     /// Samples received and not stored.
     pub missing: u64,
@@ -164,7 +164,7 @@ pub struct Counters {
     pub word_index_failures: u64,
     /// The retention rules, and how much of their room is used.
     pub rules: Vec<RuleState>,
-    /// What retention will evict although somebody may expect it to be kept.
+    /// Samples that retention will evict although a user may expect them to be kept.
     pub warnings: Vec<Warning>,
     /// Damage found in files, at opening and while reading.
     pub findings: Vec<Finding>,
@@ -195,7 +195,7 @@ impl Counters {
         if self.findings.contains(finding) {
             return false;
         }
-        if self.findings.len() < FINDINGS_KEPT {
+        if self.findings.len() < MAX_LISTED_FINDINGS {
             self.findings.push(finding.clone());
         } else {
             self.findings_forgotten += 1;

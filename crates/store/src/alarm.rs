@@ -1,19 +1,20 @@
-//! Warnings long before samples are lost: a rule that is at least half full and will evict samples earlier than somebody expects, a node that uses
-//! most of a rule, pins that reach their bound.
+//! Warnings long before samples are lost: a rule that is at least half full and will evict samples earlier than users
+//! may expect, a node that uses most of a rule, pins that reach their bound.
 //!
-//! Nobody has chosen the days and bytes of the default rule, and the bytes are less than 30 days of most systems. So this rule warns only if it has room for
-//! less than a day: what was recorded in the evening would be gone in the morning.
+//! Days and bytes of the default rule are not chosen by a user, and the bytes are less than 30 days of most systems.
+//! Therefore this rule warns only if it has room for less than a day: samples of the evening would be gone in the
+//! morning.
 
 use crate::{
     catalogue::Segment,
     config::{ArchiveConfig, DAY, RetentionRule},
     fair_share::Usage,
-    retention::Protected,
+    retention::ProtectedFiles,
 };
 use serde::Serialize;
 
 /// Files from whose times the rate of a rule is estimated: the last ones.
-const RATED: usize = 8;
+const MAX_RATED_FILES: usize = 8;
 
 /// Days that the default rule has room for at least, without a warning.
 const EXPECTED_DAYS: u64 = 1;
@@ -35,7 +36,7 @@ pub struct RuleState {
     pub pinned_beyond: u64,
 }
 
-/// A warning: all works, and samples will be evicted that somebody may expect to be kept.
+/// A warning: all works, and samples will be evicted that a user may expect to be kept.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Warning {
     /// The pattern of the retention rule.
@@ -126,7 +127,7 @@ fn time(days: f64) -> String {
 
 /// Returns the days that a limit has room for at the rate of the last files.
 fn days_of_room(own: &[&Segment], limit: u64) -> Option<f64> {
-    let last = &own[own.len().saturating_sub(RATED)..];
+    let last = &own[own.len().saturating_sub(MAX_RATED_FILES)..];
     let (first, rest) = last.split_first()?;
     let took = rest.last()?.sealed.0.checked_sub(first.sealed.0).filter(|took| *took > 0)?;
     let bytes: u64 = rest.iter().map(|segment| segment.bytes).sum();
@@ -141,8 +142,8 @@ fn heavy_node(usage: &Usage) -> Option<(&str, u64)> {
 }
 
 impl RuleState {
-    /// The state of a rule with so many bytes.
-    pub fn new(rule: &RetentionRule, bytes: u64, protected: &Protected, pinned_limit: u64) -> Self {
+    /// Returns the state of a rule with this many bytes.
+    pub fn new(rule: &RetentionRule, bytes: u64, protected: &ProtectedFiles, pinned_limit: u64) -> Self {
         Self {
             instances: rule.instances.clone(),
             bytes,
@@ -197,7 +198,7 @@ mod tests {
     #[test]
     fn the_default_rule_warns_only_if_it_keeps_less_than_a_day() {
         let rule = &ArchiveConfig::default().retention[0];
-        // Half full, with files of so many seconds that have the size of a hundredth of the limit.
+        // Half full, with files of `seconds` each that have the size of a hundredth of the limit.
         let detail = |seconds: u64| {
             let segment = |number: u64| Segment {
                 number,

@@ -8,13 +8,13 @@ use oasis_wire::quantity::Nanos;
 use serde::{Deserialize, Serialize};
 
 /// Most annotations of an archive.
-pub const MOST_ANNOTATIONS: u64 = 100_000;
+pub const MAX_ANNOTATIONS: u64 = 100_000;
 /// Longest text, in bytes.
-pub const LONGEST_TEXT: usize = 4 * 1024;
+pub const MAX_TEXT_BYTES: usize = 4 * 1024;
 /// Most targets of an annotation.
-pub const MOST_TARGETS: usize = 64;
+pub const MAX_TARGETS: usize = 64;
 /// Longest name of a node or an instance, in bytes.
-const LONGEST_TARGET: usize = 1024;
+const MAX_TARGET_BYTES: usize = 1024;
 
 /// The target of an annotation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -55,7 +55,7 @@ pub struct Annotation {
 }
 
 /// A position in the list of all annotations, which is ordered by time, then by number.
-pub type Place = (Nanos, u64);
+pub type AnnotationPosition = (Nanos, u64);
 
 /// A filter for annotations.
 #[derive(Debug, Clone, Default)]
@@ -69,7 +69,7 @@ pub struct AnnotationFilter {
     /// With a node: only those about this instance, the whole node, or everything.
     pub instance: Option<String>,
     /// Only those after this position.
-    pub after: Option<Place>,
+    pub after: Option<AnnotationPosition>,
 }
 
 /// Errors of annotations.
@@ -78,7 +78,7 @@ pub enum AnnotationError {
     /// An invalid text.
     #[error("{0}")]
     Text(#[from] BadText),
-    /// It ends before it begins.
+    /// The annotation ends before it begins.
     #[error("until ({until}) is before time ({time})")]
     Backwards {
         /// Begin.
@@ -90,10 +90,10 @@ pub enum AnnotationError {
     #[error("{0} is after the year 2262: times are nanoseconds since 1970")]
     TooLate(Nanos),
     /// Too many targets.
-    #[error("an annotation has at most {MOST_TARGETS} nodes and instances, got {0}")]
+    #[error("an annotation has at most {MAX_TARGETS} nodes and instances, got {0}")]
     TooManyTargets(usize),
     /// Too many annotations.
-    #[error("limit of {MOST_ANNOTATIONS} annotations reached: delete one first")]
+    #[error("limit of {MAX_ANNOTATIONS} annotations reached: delete one first")]
     TooMany,
     /// No such number.
     #[error("no annotation with number {0}")]
@@ -116,7 +116,7 @@ pub fn check(note: &Note) -> Result<()> {
     if note.text.trim().is_empty() {
         return Err(BadText::Empty("text").into());
     }
-    check_lines("text", &note.text, LONGEST_TEXT)?;
+    check_lines("text", &note.text, MAX_TEXT_BYTES)?;
     let until = note.until.unwrap_or(note.time);
     if until < note.time {
         return Err(AnnotationError::Backwards { time: note.time, until });
@@ -124,13 +124,13 @@ pub fn check(note: &Note) -> Result<()> {
     if i64::try_from(until.0).is_err() {
         return Err(AnnotationError::TooLate(until));
     }
-    if note.targets.len() > MOST_TARGETS {
+    if note.targets.len() > MAX_TARGETS {
         return Err(AnnotationError::TooManyTargets(note.targets.len()));
     }
     for target in &note.targets {
-        check_name("node", &target.node, LONGEST_TARGET)?;
+        check_name("node", &target.node, MAX_TARGET_BYTES)?;
         let instance = target.instance.as_deref();
-        instance.map_or(Ok(()), |instance| check_name("instance", instance, LONGEST_TARGET))?;
+        instance.map_or(Ok(()), |instance| check_name("instance", instance, MAX_TARGET_BYTES))?;
     }
     Ok(())
 }

@@ -22,7 +22,7 @@ impl Annotations {
         self.0.lasting(added)
     }
 
-    /// At most so many.
+    /// Returns up to `most` of them.
     ///
     /// # Errors
     /// If the catalogue fails.

@@ -1,6 +1,7 @@
 //! The catalogue: an SQLite database that indexes the segment files.
 //!
-//! It contains all SQL of the crate. The folder `catalogue/` defines the tables: `1.sql` creates version 1, each further file migrates to the next version.
+//! All SQL of the crate is here. The folder `catalogue/` defines the tables: `1.sql` creates version 1, each further
+//! file migrates to the next version.
 
 mod annotations;
 mod commands;
@@ -31,12 +32,12 @@ use std::{fs::File, ops::Range, path::Path, sync::Arc, time::Duration};
 pub use commands::CommandRow;
 pub use damage::{is_damage, open_or_make_again};
 pub use error::CatalogueError;
-pub use expired::Expired;
+pub use expired::ExpiredSamples;
 pub use forget::Holdings;
 pub use listing::Share;
-pub use losses::{Loss, LossRow, MOST_LOSSES};
+pub use losses::{Loss, LossRow, MAX_LOSSES};
 pub use ranges::TimeRange;
-pub use remembered::{MOST_RUNS, StoredInstance, StoredNode, StoredRun};
+pub use remembered::{MAX_RUNS, StoredInstance, StoredNode, StoredRun};
 use uuid::Uuid;
 use versions::{SAME_TABLES, VERSION, VERSIONS};
 

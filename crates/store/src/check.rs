@@ -48,7 +48,7 @@ pub struct Lost {
     pub node: Arc<str>,
     /// Instance name.
     pub instance: Arc<str>,
-    /// How many.
+    /// Number of samples.
     pub samples: u64,
     /// Bounds of their times, nanoseconds since 1970 on the node's clock, from neighbors or the catalogue.
     pub times: (u64, u64),
@@ -234,7 +234,7 @@ impl SegmentBytes {
 
     fn read_once(path: &Path) -> Result<Self, Unreadable> {
         let bytes = fs::read(path)?;
-        let (header, found) = recovery::look_at(&bytes)?;
+        let (header, found) = recovery::scan(&bytes)?;
         Ok(Self { header, bytes, found })
     }
 

@@ -7,12 +7,12 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-/// Where time comes from. Tests have their own.
+/// Source of time. Tests have their own.
 pub trait Clock: Debug + Send + Sync {
-    /// The wall clock, nanoseconds since 1970. Somebody may set it.
+    /// The wall clock, nanoseconds since 1970. Users may set it.
     fn wall(&self) -> Nanos;
 
-    /// Time since this machine was started, sleep included. Nobody can set it.
+    /// Time since this machine was started, sleep included. It cannot be set.
     fn since_boot(&self) -> Duration;
 
     /// Identifies the run of the machine that [`Clock::since_boot`] counts in.

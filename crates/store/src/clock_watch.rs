@@ -1,4 +1,5 @@
-//! Watches the wall clock for jumps. Retention by age deletes by the wall clock, so it must not trust a clock that somebody has set.
+//! Watches the wall clock for jumps. Retention by age deletes by the wall clock, and must not trust a clock that was
+//! set.
 
 use crate::clock::Clock;
 use oasis_wire::quantity::Nanos;
@@ -10,9 +11,9 @@ use std::{
 };
 
 /// A difference between the wall clock and the elapsed time that is a jump. Clocks that are adjusted gradually stay far below it.
-const TOLERANCE: Duration = Duration::from_secs(60);
-/// How often the trusted time is recorded, so that the next start can compare.
-const RECORD: Duration = Duration::from_secs(600);
+const MIN_JUMP: Duration = Duration::from_secs(60);
+/// Interval at which the trusted time is recorded, so that the next start can compare.
+const RECORD_INTERVAL: Duration = Duration::from_secs(600);
 
 /// Compares the wall clock with the time that has elapsed since it was last trusted.
 #[derive(Debug)]
@@ -40,7 +41,7 @@ pub struct TrustedTime {
     pub since_boot: Duration,
     /// The wall clock.
     pub wall: Nanos,
-    /// Whether the wall clock has jumped since, and nobody has confirmed it.
+    /// Whether the wall clock has jumped since, without confirmation by a user.
     pub is_frozen: bool,
 }
 
@@ -86,7 +87,7 @@ impl ClockWatch {
         let (wall, since_boot) = (self.clock.wall(), self.clock.since_boot());
         let mut state = self.state();
         let before = state.jump;
-        state.look(wall, since_boot);
+        state.update_jump(wall, since_boot);
         let jump = state.jump;
         drop(state);
         match (before, jump) {
@@ -142,7 +143,7 @@ impl ClockWatch {
         let now = TrustedTime { is_frozen: state.jump.is_some(), ..state.trusted.clone() };
         let is_due = |before: &TrustedTime| {
             (&before.boot, before.is_frozen) != (&now.boot, now.is_frozen)
-                || now.since_boot.saturating_sub(before.since_boot) >= RECORD
+                || now.since_boot.saturating_sub(before.since_boot) >= RECORD_INTERVAL
         };
         state.recorded.as_ref().is_none_or(is_due).then_some(now)
     }
@@ -158,7 +159,7 @@ impl ClockWatch {
 }
 
 impl State {
-    fn look(&mut self, wall: Nanos, since_boot: Duration) {
+    fn update_jump(&mut self, wall: Nanos, since_boot: Duration) {
         // After a start of the machine nothing tells whether the clock has returned.
         if self.jump.is_some_and(|jump| jump.seconds.is_none()) {
             return;
@@ -166,7 +167,7 @@ impl State {
         let elapsed = since_boot.saturating_sub(self.trusted.since_boot).as_nanos();
         let expected = i128::from(self.trusted.wall.0) + i128::try_from(elapsed).unwrap_or(i128::MAX);
         let ahead = i128::from(wall.0) - expected;
-        if ahead.unsigned_abs() > TOLERANCE.as_nanos() {
+        if ahead.unsigned_abs() > MIN_JUMP.as_nanos() {
             // Both clocks are not read at the same time: rounded to the nearest second.
             let seconds = (ahead + 500_000_000).div_euclid(1_000_000_000);
             let seconds = i64::try_from(seconds).unwrap_or(i64::MAX);
@@ -179,7 +180,7 @@ impl State {
 }
 
 fn went_back(before: &TrustedTime, now: &TrustedTime) -> bool {
-    u128::from(before.wall.0.saturating_sub(now.wall.0)) > TOLERANCE.as_nanos()
+    u128::from(before.wall.0.saturating_sub(now.wall.0)) > MIN_JUMP.as_nanos()
 }
 
 #[cfg(test)]
@@ -203,7 +204,7 @@ mod tests {
             (hands.0, hands.1) = (hands.0 + seconds, hands.1 + seconds);
         }
 
-        /// Somebody sets the wall clock.
+        /// Sets the wall clock.
         fn set(&self, by: i64) {
             let mut hands = self.0.lock().unwrap();
             hands.0 = hands.0.checked_add_signed(by).unwrap();

@@ -27,8 +27,8 @@ pub struct ArchiveConfig {
     /// Part of a rule's `bytes` that pinned test runs can keep from eviction, in percent; of a rule without `bytes`, part of what it has and
     /// of the free space.
     pub pinned_percent: u64,
-    /// How many days before its receipt a sample may have been taken, and how many days later by its node's clock, for pins and ranges to take
-    /// its time into account; 0 for no limit.
+    /// Days before its receipt at which a sample may have been taken, and days later by its node's clock, for pins and
+    /// ranges to take its time into account; 0 for no limit.
     pub plausible_past_days: u64,
     /// See `plausible_past_days`.
     pub plausible_ahead_days: u64,

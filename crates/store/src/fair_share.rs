@@ -62,11 +62,12 @@ impl Usage {
     /// Divides a capacity among nodes and instances.
     pub fn shares_of(&self, capacity: u64) -> FairShares<'_> {
         let most = level(self.by_node().map(|(_, bytes)| bytes), capacity);
-        let inner = self.by_node().filter(|(_, bytes)| !fits(*bytes, most, NEAR)).map(|(node, bytes)| {
-            // Half of it, so that instances of about the same size are all large.
-            let within = bytes.min(most) / 2;
-            (node.as_ref(), level(self.nodes[node].values().copied(), within))
-        });
+        let inner =
+            self.by_node().filter(|(_, bytes)| !fits(*bytes, most, SMALL_SHARE)).map(|(node, bytes)| {
+                // Half of it, so that instances of about the same size are all large.
+                let within = bytes.min(most) / 2;
+                (node.as_ref(), level(self.nodes[node].values().copied(), within))
+            });
         FairShares { usage: self, most, inner: inner.collect() }
     }
 }
@@ -83,19 +84,19 @@ pub struct FairShares<'a> {
 
 /// The part of its share up to which an instance is small. Less than all of it: of nodes with about the same number of bytes none is small,
 /// and files are evicted in their order.
-const NEAR: (u64, u64) = (4, 5);
+const SMALL_SHARE: (u64, u64) = (4, 5);
 /// The part of its share below which a large instance becomes small again: others' bytes vary.
-const CLEARLY: (u64, u64) = (1, 2);
+const SMALL_AGAIN_SHARE: (u64, u64) = (1, 2);
 
 impl FairShares<'_> {
     /// Whether an instance has clearly less than its share, or its node has.
     pub fn is_small(&self, node: &str, instance: &str) -> bool {
-        self.is_below(node, instance, NEAR)
+        self.is_below(node, instance, SMALL_SHARE)
     }
 
     /// As [`FairShares::is_small`], for one that was large before.
     pub fn is_small_again(&self, node: &str, instance: &str) -> bool {
-        self.is_below(node, instance, CLEARLY)
+        self.is_below(node, instance, SMALL_AGAIN_SHARE)
     }
 
     fn is_below(&self, node: &str, instance: &str, part: (u64, u64)) -> bool {
@@ -169,7 +170,7 @@ mod tests {
         let shares = usage.shares_of(1_000);
         assert!(!shares.is_small("junk", "x"));
         assert!([("plant", "a"), ("plant", "b"), ("mill", "a")].iter().all(|(n, i)| shares.is_small(n, i)));
-        // It is not enough to have many instances.
+        // Many instances alone do not make a node small.
         let many: Vec<_> = (0..100).map(|number| format!("{number}")).collect();
         let mut usage = usage.clone();
         for instance in &many {

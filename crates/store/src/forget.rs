@@ -28,7 +28,7 @@ use uuid::Uuid;
 /// Name of the file that names what is being forgotten.
 const NOTE: &str = "forgetting.json";
 
-/// What is forgotten.
+/// The node or instance to forget.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Forgotten {
     /// Node name.
@@ -53,10 +53,10 @@ impl std::fmt::Display for Forgotten {
     }
 }
 
-/// What was removed.
+/// The removed data.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Removed {
-    /// What the catalogue had.
+    /// Removed entries of the catalogue.
     pub holdings: Holdings,
     /// Segment files that were written again without it.
     pub rewritten: u64,
@@ -67,7 +67,8 @@ pub struct Removed {
 }
 
 impl Store {
-    /// Forgets a node or an instance, crash-safe. All segment files must be sealed, and nobody else may write to the archive.
+    /// Forgets a node or an instance, crash-safe. All segment files must be sealed, and no other process may write to
+    /// the archive.
     ///
     /// # Errors
     /// If catalogue or files cannot be read or written. The next start tries again.
@@ -120,7 +121,7 @@ impl Store {
         let stays = |series: &index::SeriesIndex| !of.covers(&series.series.node, &series.series.instance);
         let is_empty = |series: &index::SeriesIndex| series.entries.is_empty() && series.gaps.is_empty();
         self.drop_index(segment.number);
-        // It would still tell what the texts were; the next start makes another one.
+        // The index would still reveal the texts; the next start makes another one.
         words::remove(&self.directory, segment.number)?;
         // Its series have other numbers in the new file.
         self.recent.end_file(segment.number);

@@ -23,12 +23,12 @@ pub struct Gap {
 }
 
 /// Bytes of a gap's payload.
-const GAP: usize = 32;
+const GAP_BYTES: usize = 32;
 
 impl Gap {
     /// Encodes the payload of a record.
-    pub fn write(&self) -> [u8; GAP] {
-        let mut bytes = [0; GAP];
+    pub fn write(&self) -> [u8; GAP_BYTES] {
+        let mut bytes = [0; GAP_BYTES];
         let code = 1 + CAUSES.iter().position(|cause| *cause == self.cause).unwrap_or_default();
         for (at, field) in [(0, self.from.0), (8, self.to.0), (16, self.time.0), (24, code as u64)] {
             bytes[at..at + 8].copy_from_slice(&field.to_le_bytes());
@@ -38,7 +38,7 @@ impl Gap {
 
     /// Decodes the payload of a record; `None` if it is invalid.
     pub fn parse(bytes: &[u8]) -> Option<Self> {
-        let bytes: &[u8; GAP] = bytes.try_into().ok()?;
+        let bytes: &[u8; GAP_BYTES] = bytes.try_into().ok()?;
         let field = |at: usize| bytes[at..].first_chunk().map_or(0, |field| u64::from_le_bytes(*field));
         let cause = usize::try_from(field(24)).ok()?.checked_sub(1).and_then(|code| CAUSES.get(code))?;
         Some(Self { from: Offset(field(0)), to: Offset(field(8)), time: Nanos(field(16)), cause: *cause })

@@ -10,7 +10,7 @@ use oasis_wire::{
 use std::{ops::Range, sync::LazyLock};
 
 /// Bytes before the arrivals.
-const HEAD: usize = 8;
+const HEADER_BYTES: usize = 8;
 
 /// A sample for each batch: how many samples it has, its node time from the time of its last sample on, and its DAC time from its node time on.
 static ARRIVALS: LazyLock<ProbeType> = LazyLock::new(|| {
@@ -68,8 +68,8 @@ impl StoredBatch {
 
 /// Returns where the large batch is in the payload of a group.
 pub fn whole(payload: &[u8]) -> Option<Range<usize>> {
-    let length = u32::from_le_bytes(*payload.get(4..HEAD)?.first_chunk()?);
-    let start = HEAD.checked_add(usize::try_from(length).ok()?)?;
+    let length = u32::from_le_bytes(*payload.get(4..HEADER_BYTES)?.first_chunk()?);
+    let start = HEADER_BYTES.checked_add(usize::try_from(length).ok()?)?;
     (start < payload.len()).then_some(start..payload.len())
 }
 
@@ -105,8 +105,8 @@ fn write_as(choice: Choice, probe_type: &ProbeType, arrived: &[&[u8]]) -> Option
     }
     let mut payload = vec![choice as u8, 0, 0, 0, 0, 0, 0, 0];
     arrivals.finish(Fields::default(), &mut payload);
-    let length = u32::try_from(payload.len() - HEAD).ok()?;
-    payload[4..HEAD].copy_from_slice(&length.to_le_bytes());
+    let length = u32::try_from(payload.len() - HEADER_BYTES).ok()?;
+    payload[4..HEADER_BYTES].copy_from_slice(&length.to_le_bytes());
     let Header { topic, state, first_sequence, node_time, dropped_before, .. } = first;
     let mut batch = Vec::new();
     whole.finish(Fields { topic, state, first_sequence, node_time, dropped_before }, &mut batch);
@@ -123,7 +123,7 @@ fn batches(payload: &[u8], probe_type: &ProbeType) -> Option<Vec<Bytes>> {
         1 => Choice::Plain,
         _ => return None,
     };
-    let arrivals = Batch::parse(payload.get(HEAD..place.start)?, &ARRIVALS).ok()?;
+    let arrivals = Batch::parse(payload.get(HEADER_BYTES..place.start)?, &ARRIVALS).ok()?;
     let whole = Batch::parse(payload.get(place)?, probe_type).ok()?;
     let head = whole.header();
     let mut encoder = Encoder::new(probe_type).ok()?.with_choice(choice);

@@ -21,24 +21,24 @@ use std::{
 use uuid::Uuid;
 
 /// Largest batch that is grouped.
-const SMALL: usize = 1_024;
+const MAX_GROUPED_BATCH_BYTES: usize = 1_024;
 /// Most batches of a group: damage of its record loses all of them.
-const BATCHES: usize = 512;
+const MAX_GROUP_BATCHES: usize = 512;
 /// Most bytes of the batches of a group, as they arrived: a reader that needs them has all of them in memory.
-const BYTES: usize = 128 * 1_024;
+const MAX_GROUP_BYTES: usize = 128 * 1_024;
 /// Longest time between two batches of a group, nanoseconds: after a clock was set, times of before and after are listed apart.
-const APART: u64 = 24 * 3_600 * 1_000_000_000;
+const MAX_BATCH_INTERVAL_NANOS: u64 = 24 * 3_600 * 1_000_000_000;
 /// About the bytes that a small batch costs besides its samples: head of its record, header, columns, entry of the index.
-const OVERHEAD: u64 = 100;
-/// A file is written again if that saves one of so many bytes.
-const WORTH: u64 = 8;
+const BATCH_OVERHEAD_BYTES: u64 = 100;
+/// A file is written again if that saves one of this many bytes.
+const MIN_SAVING_DIVISOR: u64 = 8;
 
 /// The outcome for a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Grouping {
-    /// It was replaced by a file that is smaller by so many bytes.
+    /// The file was replaced by one that is smaller by this many bytes.
     Saved(u64),
-    /// It stays as it is: it has groups already, too few small batches, or damage.
+    /// The file stays as it is: it has groups already, too few small batches, or damage.
     Unchanged,
     /// The caller stopped it.
     Stopped,
@@ -58,7 +58,7 @@ impl Store {
         let bytes = fs::read(&path)?;
         let header = FileHeader::parse(&bytes).map_err(io::Error::other)?;
         let found = index::build(Walk::new(&bytes, &header));
-        // What is damaged stays where it is: somebody may still want to repair it.
+        // Damaged files stay where they are: a user may still want to repair them.
         if header.has_groups || !found.is_sealed || !found.damage.is_empty() || found.orphans > 0 {
             return Ok(Grouping::Unchanged);
         }
@@ -69,7 +69,7 @@ impl Store {
             let length = if is_whole { Some(rewriting.seal()?) } else { None };
             Ok((rewriting.index, length))
         });
-        let worth = segment.bytes - segment.bytes / WORTH;
+        let worth = segment.bytes - segment.bytes / MIN_SAVING_DIVISOR;
         match written {
             Ok((index, Some(length))) if length <= worth => {
                 self.replace(segment, &part, &path, &index, length)
@@ -94,8 +94,8 @@ impl Store {
             let index = index::build(Walk::new(&bytes, &stored.header)).index;
             self.list_sizes(segment.number, stored.length, &index)?;
         }
-        let saved = stored.batches.saturating_mul(OVERHEAD);
-        Ok(!stored.header.has_groups && saved >= segment.bytes / WORTH)
+        let saved = stored.batches.saturating_mul(BATCH_OVERHEAD_BYTES);
+        Ok(!stored.header.has_groups && saved >= segment.bytes / MIN_SAVING_DIVISOR)
     }
 
     /// Replaces a file, unless retention has evicted it meanwhile.
@@ -152,7 +152,7 @@ pub fn has_replaced(path: &Path, listed: u64) -> bool {
     is_whole().unwrap_or(false)
 }
 
-/// Where a file is written again.
+/// Returns the path at which a file is written again.
 fn part_of(path: &Path) -> PathBuf {
     path.with_extension("oseg.part")
 }
@@ -179,14 +179,14 @@ struct Rewriting {
     header: FileHeader,
     position: u64,
     index: FileIndex,
-    /// Of each series: the batches of its next group.
-    pending: Vec<Vec<Pending>>,
+    /// By series: the batches of its next group.
+    pending: Vec<Vec<PendingBatch>>,
     record: Vec<u8>,
 }
 
 /// A batch that waits for its group.
 #[derive(Debug, Clone)]
-struct Pending {
+struct PendingBatch {
     /// Its place in the file before.
     payload: Range<usize>,
     entry: Entry,
@@ -253,15 +253,15 @@ impl Rewriting {
         let entry = index::entry(position, head, payload).ok_or_else(changed)?;
         let Header { state, topic, dropped_before, .. } = Header::parse(payload).map_err(|_| changed())?;
         let start = usize::try_from(position).map_err(io::Error::other)? + RECORD_HEADER;
-        let next = Pending { payload: start..start + payload.len(), entry, state, topic };
+        let next = PendingBatch { payload: start..start + payload.len(), entry, state, topic };
         let pending = self.pending_of(head.number)?;
         let follows = pending.last().is_some_and(|last| dropped_before == 0 && next.follows(last));
         let size: usize = pending.iter().map(|batch| batch.payload.len()).sum();
-        if !follows || pending.len() >= BATCHES || size + payload.len() > BYTES {
+        if !follows || pending.len() >= MAX_GROUP_BATCHES || size + payload.len() > MAX_GROUP_BYTES {
             self.end_group(bytes, head.number)?;
             goes_on();
         }
-        if payload.len() > SMALL {
+        if payload.len() > MAX_GROUPED_BATCH_BYTES {
             self.end_group(bytes, head.number)?;
             return self.put_batch(bytes, head.number, &next);
         }
@@ -269,7 +269,7 @@ impl Rewriting {
         Ok(())
     }
 
-    fn pending_of(&mut self, number: u32) -> io::Result<&mut Vec<Pending>> {
+    fn pending_of(&mut self, number: u32) -> io::Result<&mut Vec<PendingBatch>> {
         let at = usize::try_from(number).ok().and_then(|number| number.checked_sub(1));
         at.and_then(|at| self.pending.get_mut(at)).ok_or_else(changed)
     }
@@ -298,7 +298,7 @@ impl Rewriting {
         self.list(number, entry)
     }
 
-    fn put_batch(&mut self, bytes: &[u8], number: u32, batch: &Pending) -> io::Result<()> {
+    fn put_batch(&mut self, bytes: &[u8], number: u32, batch: &PendingBatch) -> io::Result<()> {
         let entry = Entry { position: self.position, ..batch.entry };
         let payload = bytes.get(batch.payload.clone()).ok_or_else(changed)?;
         self.put((Kind::Batch, number), (entry.min_time, entry.max_time), payload)?;
@@ -327,7 +327,7 @@ impl Rewriting {
     }
 }
 
-impl Pending {
+impl PendingBatch {
     /// Whether a group with the batch before can contain it, too. Then its least and greatest times are those of its first and last batch.
     fn follows(&self, before: &Self) -> bool {
         let (next, last) = (&self.entry, &before.entry);
@@ -335,7 +335,8 @@ impl Pending {
         next.first == last.end()
             && first_sequence == last.last_sequence.checked_add(1)
             && (self.state, self.topic) == (before.state, before.topic)
-            && (last.max_time..=last.max_time.saturating_add(APART)).contains(&next.min_time)
+            && (last.max_time..=last.max_time.saturating_add(MAX_BATCH_INTERVAL_NANOS))
+                .contains(&next.min_time)
     }
 }
 

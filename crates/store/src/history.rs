@@ -64,7 +64,7 @@ impl History {
         for finding in store.rollups.open(directory, false).map_err(failed)? {
             store.counters.report(finding);
         }
-        // Files first: one that is sealed in between is then seen twice, and not never.
+        // The files are listed first: one that is sealed meanwhile is then seen twice, and not never.
         let files = recovery::segment_files(directory).map_err(failed)?;
         let unfinished = import_folder::epoch(directory).map_err(failed)?;
         let listed = store.catalogue().segment_numbers()?;
@@ -72,7 +72,7 @@ impl History {
             if listed.contains(&number) {
                 continue;
             }
-            match recovery::look(&path) {
+            match recovery::read_file(&path) {
                 // Files of an import become visible when all of them are listed.
                 Ok((header, _)) if unfinished == Some(header.epoch) => {}
                 Ok((header, found)) => store.add_open(&Arc::new(OpenFile::new(header, found.index))),

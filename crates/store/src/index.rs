@@ -20,7 +20,7 @@ use oasis_wire::{
 use std::{collections::HashMap, ops::Range, sync::Arc};
 
 /// Bytes of a file that are scanned before the thread yields.
-const PIECE: usize = 256 * 1024;
+const SCAN_CHUNK_BYTES: usize = 256 * 1024;
 
 /// One batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -136,7 +136,7 @@ pub struct ScannedFile {
     pub synced: u64,
     /// Whether it ends with its index.
     pub is_sealed: bool,
-    /// Where its index begins, if it ends with it.
+    /// Start of its index, if it ends with it.
     pub index_position: u64,
 }
 
@@ -153,7 +153,7 @@ pub fn build(mut walk: Walk<'_>) -> ScannedFile {
     let mut types: HashMap<u32, Arc<ProbeType>> = HashMap::new();
     // A series with a damaged record leaves a gap in the numbers.
     let mut numbers: HashMap<u32, usize> = HashMap::new();
-    let mut pace = Pace::every(PIECE);
+    let mut pace = Pace::every(SCAN_CHUNK_BYTES);
     for step in walk.by_ref() {
         let (position, head, payload) = match step {
             Step::Record { position, head, payload } => {

@@ -69,7 +69,7 @@ pub mod words;
 
 pub use account::{Account, Condition, Counters};
 pub use alarm::{RuleState, Warning};
-pub use annotation::{Annotation, AnnotationError, AnnotationFilter, Note, Place, Target};
+pub use annotation::{Annotation, AnnotationError, AnnotationFilter, AnnotationPosition, Note, Target};
 pub use annotations::Annotations;
 pub use catalogue::{CatalogueError, Holdings};
 pub use cells::Level;
@@ -86,7 +86,7 @@ pub use loss_tracker::{LossTracker, Missing};
 pub use newest::{ListedBatch, Newest};
 pub use open_error::OpenError;
 pub use opening::{WritableStore, open, open_again, open_with};
-pub use past::{Past, Piece};
+pub use past::{Past, PastItem};
 pub use plausible::{TimeLimits, TimeWindow};
 pub use reach::{Reach, Reaches};
 pub use recovery::Finding;

@@ -16,16 +16,16 @@ use std::{
 use uuid::Uuid;
 
 /// End of the sequence numbers that the catalogue can contain: its integers are signed.
-const END: u64 = 1 << 63;
+const SEQUENCE_END: u64 = 1 << 63;
 /// Most ranges of each run: beyond that, gaps between the lowest ranges are not reported, because imports may fill them. The log counts their numbers.
-const MOST_RANGES: usize = 1_024;
+const MAX_RANGES: usize = 1_024;
 
 /// Samples that are missing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Missing {
     /// The run of the node.
     pub run: Uuid,
-    /// How many.
+    /// Number of missing samples.
     pub count: u64,
     /// Why.
     pub cause: Cause,
@@ -153,7 +153,7 @@ impl LossTracker {
             let run = uncounted.run.unwrap_or(last);
             missing.push(uncounted.of(run));
             if run != last && !self.accounted.contains_key(&run) {
-                missing.extend(self.known(names, run, 0..END)?);
+                missing.extend(self.known(names, run, 0..SEQUENCE_END)?);
             }
         }
         Ok(missing)
@@ -233,7 +233,7 @@ impl LossTracker {
     fn account_for(&mut self, run: Uuid, numbers: Range<u64>) -> Vec<Range<u64>> {
         let accounted = self.accounted.entry(run).or_default();
         let new = accounted.add(numbers);
-        self.passed_over = self.passed_over.saturating_add(accounted.limit(MOST_RANGES));
+        self.passed_over = self.passed_over.saturating_add(accounted.limit(MAX_RANGES));
         new
     }
 
@@ -258,7 +258,7 @@ impl LossTracker {
     /// Returns losses after the greatest number of a run, from the ledgers.
     fn at_end(&mut self, names: (&str, &str), run: Uuid) -> Result<Vec<Missing>, ReadError> {
         let end = self.accounted.entry(run).or_default().span().end;
-        self.known(names, run, end..END)
+        self.known(names, run, end..SEQUENCE_END)
     }
 
     /// Returns losses within these numbers, from the ledgers, that are not done yet.

@@ -182,7 +182,8 @@ fn recover_one(store: &Store, config: &ArchiveConfig, path: &Path) -> Result<(),
             return fs::remove_file(path)
                 .map_err(|error| OpenError::Directory { path: path.to_owned(), error });
         }
-        // Nobody would know that its samples are stored: nodes would send them again, and they would be stored twice.
+        // Nodes would not learn that its samples are stored: they would send them again, and they would be stored
+        // twice.
         Err(Unreadable::NotSealed(error)) => {
             return Err(OpenError::Directory { path: path.to_owned(), error });
         }

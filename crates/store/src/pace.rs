@@ -6,7 +6,7 @@
 use std::thread;
 
 /// Growing pieces are at least this part of all earlier work.
-const PART: usize = 16;
+const GROWTH_DIVISOR: usize = 16;
 
 /// Work done since the last yield.
 #[derive(Debug)]
@@ -37,7 +37,7 @@ impl Pace {
 
     fn is_piece_done(&mut self, work: usize) -> bool {
         self.done += work;
-        let is_done = self.done >= self.piece.max(self.before.unwrap_or_default() / PART);
+        let is_done = self.done >= self.piece.max(self.before.unwrap_or_default() / GROWTH_DIVISOR);
         if is_done {
             self.before = self.before.map(|before| before + self.done);
             self.done = 0;
@@ -59,8 +59,8 @@ mod tests {
         let piece = 16;
         assert_eq!(pieces(Pace::every(piece), 16_000), 1_000);
         // Little work has as many pieces as before, long work a logarithmic number.
-        assert_eq!(pieces(Pace::growing_from(piece), PART * piece), PART);
+        assert_eq!(pieces(Pace::growing_from(piece), GROWTH_DIVISOR * piece), GROWTH_DIVISOR);
         let of_much = pieces(Pace::growing_from(piece), 16_000);
-        assert!((PART..6 * PART).contains(&of_much), "{of_much}");
+        assert!((GROWTH_DIVISOR..6 * GROWTH_DIVISOR).contains(&of_much), "{of_much}");
     }
 }

@@ -1,12 +1,12 @@
 //! An instance's past, batch by batch, in the order in which it was received: over files, runs and epochs.
 
 use crate::{
-    catalogue::{Expired, Extent},
+    catalogue::{ExpiredSamples, Extent},
     group::StoredBatch,
     index::Entry,
     newest::Newest,
     series::Series,
-    store::{Mark, NotStored, ReadError, Store, Unread},
+    store::{NotStored, ReadError, ReaderMark, Store, Unread},
 };
 use bytes::Bytes;
 use oasis_wire::{
@@ -18,13 +18,13 @@ use std::{io, ops::Range, sync::Arc};
 use uuid::Uuid;
 
 /// Batches read at once.
-const READ: usize = 64;
+const READ_CHUNK_BATCHES: usize = 64;
 /// Places of batches looked up at once, and kept until they are read. Some 25 KiB.
-const ENTRIES: usize = 512;
+const MAX_KEPT_ENTRIES: usize = 512;
 
 /// A piece of the past.
 #[derive(Debug, Clone)]
-pub enum Piece {
+pub enum PastItem {
     /// Offsets restart: the DAC was started again.
     Epoch(Arc<Series>),
     /// Samples.
@@ -71,8 +71,8 @@ pub struct Past {
     end: Option<TimeEnd>,
     is_over: bool,
     ahead: Option<Ahead>,
-    /// What retention has evicted before the first stored sample, until it is reported.
-    expired: Option<Expired>,
+    /// Samples that retention evicted before the first stored one, until they are reported.
+    expired: Option<ExpiredSamples>,
     /// Whether a group is read as one batch.
     takes_groups: bool,
 }
@@ -97,7 +97,7 @@ struct Ahead {
     number: u32,
     entries: Arc<[Entry]>,
     /// The position after them in the file's index, if it is sealed.
-    mark: Option<Mark>,
+    mark: Option<ReaderMark>,
 }
 
 impl Ahead {
@@ -362,7 +362,7 @@ impl Past {
     ///
     /// # Errors
     /// If catalogue or files cannot be read.
-    pub fn read(&mut self, bytes: usize) -> Result<Vec<Piece>, ReadError> {
+    pub fn read(&mut self, bytes: usize) -> Result<Vec<PastItem>, ReadError> {
         let mut pieces = Vec::new();
         let mut left = bytes;
         // Samples that were stored since the read before may be of these times.
@@ -378,7 +378,7 @@ impl Past {
             }
             if extent.series.epoch != self.at.epoch {
                 self.at = Position { epoch: extent.series.epoch, offset: Offset(0) };
-                pieces.push(Piece::Epoch(extent.series.clone()));
+                pieces.push(PastItem::Epoch(extent.series.clone()));
             }
             self.segment = extent.segment;
             left = left.saturating_sub(self.read_extent(&extent, end, left, &mut pieces)?);
@@ -390,7 +390,7 @@ impl Past {
     }
 
     /// Reports what is missing between the last wanted sample and the next stored one: it may be of the wanted times.
-    fn report_last_gap(&mut self, pieces: &mut Vec<Piece>) -> Result<(), ReadError> {
+    fn report_last_gap(&mut self, pieces: &mut Vec<PastItem>) -> Result<(), ReadError> {
         let Some((extent, _)) = self.next_extent()? else { return Ok(()) };
         if extent.series.epoch != self.at.epoch {
             return Ok(());
@@ -405,8 +405,12 @@ impl Past {
     }
 
     /// Reports what retention has evicted before the first stored sample.
-    fn report_expired(&mut self, expired: Expired, pieces: &mut Vec<Piece>) -> Result<(), ReadError> {
-        let Expired { epoch, offsets, .. } = expired;
+    fn report_expired(
+        &mut self,
+        expired: ExpiredSamples,
+        pieces: &mut Vec<PastItem>,
+    ) -> Result<(), ReadError> {
+        let ExpiredSamples { epoch, offsets, .. } = expired;
         let stored = self.store.extents(&self.node, &self.instance, self.segment)?;
         if stored.iter().any(|extent| extent.series.epoch == epoch) {
             // The gap before the next stored sample of this epoch includes it.
@@ -415,7 +419,7 @@ impl Past {
         self.at.offset = offsets.end;
         // The next stored sample is of another epoch, in this file or a later one.
         self.segment = self.segment.saturating_sub(1);
-        pieces.push(Piece::Gap { epoch, offsets, cause: Cause::ArchiveRetention, run: None });
+        pieces.push(PastItem::Gap { epoch, offsets, cause: Cause::ArchiveRetention, run: None });
         Ok(())
     }
 
@@ -490,7 +494,8 @@ impl Past {
             return Ok((entries, wanted));
         }
         let mut mark = before.and_then(|ahead| ahead.mark);
-        let entries: Arc<[Entry]> = self.store.next_entries(extent, from, ENTRIES, &mut mark)?.into();
+        let entries: Arc<[Entry]> =
+            self.store.next_entries(extent, from, MAX_KEPT_ENTRIES, &mut mark)?.into();
         let all = 0..entries.len();
         let (segment, number) = (extent.segment, extent.number);
         self.ahead = Some(Ahead { segment, number, entries: entries.clone(), mark });
@@ -503,7 +508,7 @@ impl Past {
         extent: &Extent,
         end: Option<TimeEnd>,
         bytes: usize,
-        pieces: &mut Vec<Piece>,
+        pieces: &mut Vec<PastItem>,
     ) -> Result<usize, ReadError> {
         let (entries, wanted) = match self.look_ahead(extent) {
             Err(ReadError::Io(error)) => {
@@ -514,7 +519,7 @@ impl Past {
         };
         let entries = &entries[wanted];
         let mut read = 0;
-        for some in entries.chunks(READ) {
+        for some in entries.chunks(READ_CHUNK_BATCHES) {
             let of_time: Vec<Entry> = some
                 .iter()
                 .filter(|entry| self.is_of_time((entry.min_time, entry.max_time)))
@@ -544,7 +549,7 @@ impl Past {
         extent: &Extent,
         entry: &Entry,
         (stored, end): (Result<StoredBatch, Cause>, Option<TimeEnd>),
-        pieces: &mut Vec<Piece>,
+        pieces: &mut Vec<PastItem>,
     ) -> usize {
         self.report_gap(extent, entry.first, pieces);
         self.is_over = end.is_some_and(|end| end.is_passed);
@@ -571,7 +576,7 @@ impl Past {
             if wanted.start < wanted.end {
                 read += batch.len();
                 self.at.offset = wanted.end;
-                pieces.push(Piece::Samples { series: extent.series.clone(), batch, offsets, wanted });
+                pieces.push(PastItem::Samples { series: extent.series.clone(), batch, offsets, wanted });
             }
         }
         read.max(1)
@@ -588,7 +593,7 @@ impl Past {
     }
 
     /// Reports missing offsets before `to`.
-    fn report_gap(&mut self, extent: &Extent, to: Offset, pieces: &mut Vec<Piece>) {
+    fn report_gap(&mut self, extent: &Extent, to: Offset, pieces: &mut Vec<PastItem>) {
         if self.by_time.is_some() {
             self.at.offset = self.at.offset.max(to);
             return;
@@ -604,11 +609,11 @@ impl Past {
         &mut self,
         extent: &Extent,
         to: Offset,
-        pieces: &mut Vec<Piece>,
+        pieces: &mut Vec<PastItem>,
         (cause, run): (Cause, Option<Uuid>),
     ) {
         let offsets = self.at.offset..to;
-        pieces.push(Piece::Gap { epoch: extent.series.epoch, offsets, cause, run });
+        pieces.push(PastItem::Gap { epoch: extent.series.epoch, offsets, cause, run });
         self.at.offset = to;
     }
 }

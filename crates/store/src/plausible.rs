@@ -4,7 +4,7 @@
 use crate::config::{ArchiveConfig, DAY};
 use oasis_wire::quantity::Nanos;
 
-/// How far times may be from the time of receipt, in nanoseconds.
+/// Greatest differences between times and the time of receipt, in nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TimeLimits {
     past: u64,

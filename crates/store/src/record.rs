@@ -17,10 +17,10 @@ pub const MAX_PAYLOAD: usize = 256 * 1024 * 1024;
 
 const MAGIC: [u8; 8] = *b"OASISSEG";
 const VERSION: u16 = 1;
-/// Of files with groups, which earlier releases cannot read.
+/// Version of files with groups, which earlier releases cannot read.
 const WITH_GROUPS: u16 = 2;
-const MARK: [u8; 4] = *b"OREC";
-const END: [u8; 8] = *b"OASISEND";
+const RECORD_MAGIC: [u8; 4] = *b"OREC";
+const END_MAGIC: [u8; 8] = *b"OASISEND";
 
 /// A file's first bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -164,7 +164,7 @@ pub fn size_of(payload: usize) -> usize {
     RECORD_HEADER + payload.next_multiple_of(ALIGN)
 }
 
-/// Where a record begins.
+/// Start of a record.
 #[derive(Debug, Clone, Copy)]
 pub struct Start {
     /// The nonce of its file.
@@ -184,7 +184,7 @@ pub fn put(
     payload: &[u8],
 ) {
     let mut head = [0; RECORD_HEADER];
-    head[..4].copy_from_slice(&MARK);
+    head[..4].copy_from_slice(&RECORD_MAGIC);
     head[4..8].copy_from_slice(&(payload.len() as u32).to_le_bytes()); // MAX_PAYLOAD is far below 4 GiB
     head[12] = kind as u8;
     head[13] = follows_sync.into();
@@ -230,7 +230,7 @@ pub fn kind_and_length_at(bytes: &[u8]) -> Option<(Kind, usize)> {
 pub fn parse_head(bytes: &[u8], nonce: u64, position: u64) -> Result<Head, BadRecord> {
     let head = bytes.first_chunk::<RECORD_HEADER>().ok_or(BadRecord::Short)?;
     // A cheap test that rejects most bytes: the search for the next record tries many positions.
-    if head[..4] != MARK || head_checksum(head, nonce, position) != u32_at(head, 8) {
+    if head[..4] != RECORD_MAGIC || head_checksum(head, nonce, position) != u32_at(head, 8) {
         return Err(BadRecord::Head);
     }
     let length = u32_at(head, 4) as usize;
@@ -252,14 +252,14 @@ pub fn parse_head(bytes: &[u8], nonce: u64, position: u64) -> Result<Head, BadRe
 pub fn trailer(index_position: u64) -> [u8; TRAILER] {
     let mut bytes = [0; TRAILER];
     bytes[..8].copy_from_slice(&index_position.to_le_bytes());
-    bytes[8..].copy_from_slice(&END);
+    bytes[8..].copy_from_slice(&END_MAGIC);
     bytes
 }
 
 /// Decodes the position of the index record; `None` if the file is not sealed.
 pub fn parse_trailer(bytes: &[u8]) -> Option<u64> {
     let bytes = bytes.last_chunk::<TRAILER>()?;
-    (bytes[8..] == END).then(|| u64_at(bytes, 0))
+    (bytes[8..] == END_MAGIC).then(|| u64_at(bytes, 0))
 }
 
 fn head_checksum(head: &[u8; RECORD_HEADER], nonce: u64, position: u64) -> u32 {

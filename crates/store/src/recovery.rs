@@ -58,7 +58,7 @@ pub enum Unreadable {
     /// Not a segment file.
     #[error("{0}")]
     Header(#[from] NotASegment),
-    /// It can be read, but not sealed.
+    /// The file can be read, but not sealed.
     #[error("cannot be sealed: {0}")]
     NotSealed(io::Error),
 }
@@ -69,7 +69,7 @@ pub enum Unreadable {
 /// If it cannot be read or sealed. The file is unchanged then.
 pub fn recover(path: &Path) -> Result<RecoveredFile, Unreadable> {
     let bytes = fs::read(path)?;
-    let (header, found) = look_at(&bytes)?;
+    let (header, found) = scan(&bytes)?;
     let sealed = OpenOptions::new().write(true).open(path).and_then(|file| {
         make_durable(&file, &bytes, &found)?;
         match found.is_sealed {
@@ -104,15 +104,15 @@ fn complete(file: &File, found: &ScannedFile) -> io::Result<u64> {
 ///
 /// # Errors
 /// If it cannot be read.
-pub fn look(path: &Path) -> Result<(FileHeader, ScannedFile), Unreadable> {
-    look_at(&fs::read(path)?)
+pub fn read_file(path: &Path) -> Result<(FileHeader, ScannedFile), Unreadable> {
+    scan(&fs::read(path)?)
 }
 
-/// As [`look`], for the bytes of a file.
+/// As [`read_file`], for the bytes of a file.
 ///
 /// # Errors
 /// If they are not a segment file.
-pub fn look_at(bytes: &[u8]) -> Result<(FileHeader, ScannedFile), Unreadable> {
+pub fn scan(bytes: &[u8]) -> Result<(FileHeader, ScannedFile), Unreadable> {
     let header = FileHeader::parse(bytes)?;
     let found = index::build(Walk::new(bytes, &header));
     // Records after such a hole were not stored either. If they were kept, what the hole had would count as stored: sequence numbers of

@@ -11,7 +11,7 @@ use std::{
 
 const NAME: &str = "reserve";
 /// Enough for the catalogue's log and its shared memory.
-const LEAST: u64 = 1024 * 1024;
+const MIN_RESERVE_BYTES: u64 = 1024 * 1024;
 
 /// Free bytes on the disk of a folder.
 ///
@@ -50,12 +50,12 @@ pub fn release_if_needed(folder: &Path, config: &ArchiveConfig) -> bool {
 /// Turns an error of opening into [`OpenError::NoRoom`] if the disk is full.
 pub fn explain(folder: &Path, error: OpenError) -> OpenError {
     match free_bytes(folder) {
-        Ok(..LEAST) => OpenError::NoRoom { path: folder.to_owned(), error: Box::new(error) },
+        Ok(..MIN_RESERVE_BYTES) => OpenError::NoRoom { path: folder.to_owned(), error: Box::new(error) },
         _ => error,
     }
 }
 
 /// Size of the reserve: an index is a small part of its file.
 fn bytes(config: &ArchiveConfig) -> u64 {
-    (config.segment_bytes / 4).max(LEAST)
+    (config.segment_bytes / 4).max(MIN_RESERVE_BYTES)
 }

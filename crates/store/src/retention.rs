@@ -10,7 +10,7 @@ use std::{collections::BTreeSet, ops::Range, sync::Arc};
 
 /// The files that pins keep from eviction.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Protected {
+pub struct ProtectedFiles {
     /// Their numbers.
     pub files: BTreeSet<u64>,
     /// Their bytes.
@@ -19,10 +19,10 @@ pub struct Protected {
     pub beyond: u64,
 }
 
-/// Returns the files of a rule that pins protect: those with samples of a pinned time, oldest first, up to `most` bytes. Times that have ended
-/// come before those that still go on (which have the greatest end).
-pub fn protect(own: &[&Segment], pinned: &[Range<u64>], most: u64) -> Protected {
-    let mut protected = Protected::default();
+/// Returns the files of a rule that pins protect: those with samples of a pinned time, oldest first, up to `most`
+/// bytes. Times that have ended come before those without an end yet (which have the greatest end).
+pub fn protect(own: &[&Segment], pinned: &[Range<u64>], most: u64) -> ProtectedFiles {
+    let mut protected = ProtectedFiles::default();
     for is_over in [true, false] {
         let pins: Vec<_> = pinned.iter().filter(|pin| (pin.end < u64::MAX) == is_over).collect();
         for segment in own {
@@ -72,7 +72,7 @@ pub fn next_by_size<E>(
     Ok(best)
 }
 
-/// How much of a file's bytes small instances would lose.
+/// Share of a file's bytes that small instances would lose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Harm {
     /// Nothing.
@@ -148,7 +148,7 @@ mod tests {
         assert_eq!(protected(&[goes_on], 0), (vec![], 400));
     }
 
-    /// Files of which each has so many bytes of a heavy node, and of a light one; the order in which they are evicted.
+    /// Returns the order in which files are evicted. Each has this many bytes of a heavy node, and of a light one.
     fn evicted(files: &[(u64, u64)], capacity: u64) -> Vec<u64> {
         let shares = |number: u64| -> Arc<[FileShare]> {
             let (heavy, light) = files[usize::try_from(number).unwrap()];
@@ -173,7 +173,7 @@ mod tests {
     #[test]
     fn a_heavy_node_loses_its_own_oldest_files_and_nodes_alike_lose_the_oldest() {
         assert_eq!(evicted(&[(90, 10), (0, 20), (100, 0), (100, 0), (100, 0)], 250), [2, 3]);
-        // What it shares with others goes only when nothing else is left.
+        // A file that is shared with others is evicted only when nothing else is left.
         assert_eq!(evicted(&[(0, 20), (90, 10), (100, 0)], 110), [2, 1]);
         assert_eq!(evicted(&[(50, 50), (50, 50), (50, 50)], 150), [0, 1]);
     }

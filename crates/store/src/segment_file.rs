@@ -26,7 +26,7 @@ use std::{
 use uuid::Uuid;
 
 /// Staged bytes that are written before the end of the round: little at a time, because a system call does not yield.
-const BUFFER: usize = 64 * 1024;
+const WRITE_CHUNK_BYTES: usize = 64 * 1024;
 
 /// Name of a segment file in the archive's folder.
 pub fn path(directory: &Path, number: u64) -> PathBuf {
@@ -207,7 +207,7 @@ impl SegmentFile {
         let number = self.number_of(key, series);
         let position = self.put((kind, number), (entry.min_time, entry.max_time), payload);
         self.staged.entries.push((number, Entry { position, ..entry }));
-        if self.buffer.len() >= BUFFER {
+        if self.buffer.len() >= WRITE_CHUNK_BYTES {
             self.write_out()?;
         }
         Ok(())
@@ -333,7 +333,7 @@ impl SegmentFile {
         folder_identity::names(&self.path, &self.file)
     }
 
-    /// How long ago it was created.
+    /// Returns the time since it was created.
     pub fn age(&self) -> Duration {
         self.begun.elapsed()
     }

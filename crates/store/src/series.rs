@@ -13,7 +13,7 @@ pub struct Series {
     pub node: Arc<str>,
     /// Instance name.
     pub instance: Arc<str>,
-    /// What triggers a sample.
+    /// Trigger of the samples.
     pub kind: ProbeKind,
     /// The run of the sequence numbers.
     pub run: Uuid,

@@ -18,8 +18,8 @@ use std::{
 
 /// Files that belong to a running process, or are not complete.
 const LEFT_OUT: [&str; 4] = ["lock", "reserve", "catalogue.sqlite-wal", "catalogue.sqlite-shm"];
-/// How often the folder is listed again for roll-ups that were merged meanwhile.
-const LISTINGS: usize = 8;
+/// Most listings of the folder for roll-ups that were merged meanwhile.
+const MAX_LISTINGS: usize = 8;
 
 /// Why there is no copy.
 #[derive(Debug, thiserror::Error)]
@@ -79,7 +79,7 @@ pub fn snapshot<E: Into<Box<dyn std::error::Error + Send + Sync>>>(
         }
     }
     // Merged roll-ups replace those that were listed; younger segment files are of the time after.
-    for _ in 0..LISTINGS {
+    for _ in 0..MAX_LISTINGS {
         let new: Vec<_> =
             self::sizes(directory)?.into_iter().filter(|(name, _)| !seen.contains(name)).collect();
         let is_wanted =

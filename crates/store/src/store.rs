@@ -8,13 +8,13 @@ mod window;
 
 pub use causes::NotStored;
 pub use open_files::{OpenGap, OpenShare};
-pub use reading::Mark;
+pub use reading::ReaderMark;
 use reading::StoredIndex;
 pub use window::Unread;
 
 use crate::{
     account::{Account, SharedCounters},
-    catalogue::{Catalogue, CatalogueError, Expired, Extent, SealedFile, TimeRange},
+    catalogue::{Catalogue, CatalogueError, ExpiredSamples, Extent, SealedFile, TimeRange},
     clock_watch::ClockWatch,
     folder_identity::{FolderGone, FolderIdentity},
     gap::Gap,
@@ -56,9 +56,9 @@ pub struct Store {
     pub rollups: Rollups,
     /// The cache of points of open files.
     pub recent: PointsCache,
-    /// How often segment files were replaced by smaller ones.
+    /// Number of segment files that were replaced by smaller ones.
     pub resized: AtomicU64,
-    /// How often a segment file was opened to read samples.
+    /// Number of segment files that were opened to read samples.
     pub file_reads: AtomicU64,
     /// Its condition.
     pub counters: SharedCounters,
@@ -157,7 +157,7 @@ impl Store {
     ///
     /// # Errors
     /// If the catalogue fails.
-    pub fn expired(&self, node: &str, instance: &str) -> Result<Option<Expired>, CatalogueError> {
+    pub fn expired(&self, node: &str, instance: &str) -> Result<Option<ExpiredSamples>, CatalogueError> {
         self.catalogue().expired(node, instance)
     }
 
@@ -222,7 +222,7 @@ impl Store {
 
     /// Returns the epochs of all stored samples, oldest first.
     pub fn epochs(&self) -> Result<Vec<Epoch>, ReadError> {
-        // Files first: one that is sealed in between is then seen twice, and not never.
+        // Open files first: one that is sealed meanwhile is then seen twice, and not never.
         let open: Vec<_> = self.open_from(0).iter().map(|file| file.header.epoch).collect();
         let mut epochs = self.catalogue().epochs()?;
         for epoch in open {
@@ -290,7 +290,7 @@ impl Store {
     /// # Errors
     /// If the catalogue fails.
     pub fn types(&self) -> Result<Vec<Arc<ProbeType>>, ReadError> {
-        // Open files first: a file that is sealed in between is then seen twice instead of never.
+        // Open files first: a file that is sealed meanwhile is then seen twice instead of never.
         let open = self.open_from(0);
         let mut types: Vec<_> = self.catalogue().types()?.into_iter().map(Arc::new).collect();
         for file in open {
@@ -373,7 +373,7 @@ impl Store {
     /// # Errors
     /// If the catalogue fails.
     pub fn extents(&self, node: &str, instance: &str, segment: u64) -> Result<Vec<Extent>, ReadError> {
-        // Open files first: a file that is sealed in between is then seen twice instead of never.
+        // Open files first: a file that is sealed meanwhile is then seen twice instead of never.
         let open: Vec<_> = self.open_from(segment);
         let mut extents = self.catalogue().extents(node, instance, segment)?;
         let sealed = extents.len();
@@ -406,7 +406,7 @@ impl Store {
         at: Offset,
     ) -> Result<Option<(Gap, Uuid)>, ReadError> {
         let mut gaps = Vec::new();
-        // Open files first: a file that is sealed in between is then seen twice instead of never.
+        // Open files first: a file that is sealed meanwhile is then seen twice instead of never.
         for file in self.open_from(0) {
             let index = file.index();
             let series = index.series.iter().filter(|series| {

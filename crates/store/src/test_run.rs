@@ -9,15 +9,15 @@ use serde::Serialize;
 use std::ops::Range;
 
 /// Most test runs of an archive.
-pub const MOST_TEST_RUNS: u64 = 10_000;
+pub const MAX_TEST_RUNS: u64 = 10_000;
 /// Longest name, in bytes.
 pub const LONGEST_NAME: usize = 256;
 /// Longest notes, in bytes.
-pub const LONGEST_NOTES: usize = 16 * 1024;
+pub const MAX_NOTES_BYTES: usize = 16 * 1024;
 /// Most tags of a test run.
-pub const MOST_TAGS: usize = 32;
+pub const MAX_TAGS: usize = 32;
 /// Longest tag, in bytes.
-pub const LONGEST_TAG: usize = 64;
+pub const MAX_TAG_BYTES: usize = 64;
 
 /// A test run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -64,13 +64,13 @@ impl Description {
     /// Checks the texts of a test run.
     pub fn check(&mut self) -> Result<()> {
         check_name("name", &self.name, LONGEST_NAME)?;
-        check_lines("notes", &self.notes, LONGEST_NOTES)?;
+        check_lines("notes", &self.notes, MAX_NOTES_BYTES)?;
         self.tags.sort_unstable();
         self.tags.dedup();
-        if self.tags.len() > MOST_TAGS {
+        if self.tags.len() > MAX_TAGS {
             return Err(TestRunError::TooManyTags(self.tags.len()));
         }
-        Ok(self.tags.iter().try_for_each(|tag| check_name("tags", tag, LONGEST_TAG))?)
+        Ok(self.tags.iter().try_for_each(|tag| check_name("tags", tag, MAX_TAG_BYTES))?)
     }
 }
 
@@ -98,10 +98,10 @@ pub enum TestRunError {
     #[error("{0}")]
     Text(#[from] BadText),
     /// Too many tags.
-    #[error("a test run has at most {MOST_TAGS} tags, got {0}")]
+    #[error("a test run has at most {MAX_TAGS} tags, got {0}")]
     TooManyTags(usize),
     /// Too many test runs.
-    #[error("limit of {MOST_TEST_RUNS} test runs reached: delete one first")]
+    #[error("limit of {MAX_TEST_RUNS} test runs reached: delete one first")]
     TooMany,
     /// The name exists.
     #[error("test run {0:?} already exists: choose another name")]

@@ -1,4 +1,4 @@
-//! How a node is attached to a DAC: of several DACs that list it, one is its home.
+//! Attachment of a node to a DAC: of several DACs that list it, one is its home.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;

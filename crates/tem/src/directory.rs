@@ -17,15 +17,15 @@ use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, time::Duration};
 use utoipa::ToSchema;
 
-/// Time between two looks at all members.
-const LOOK: Duration = Duration::from_millis(100);
+/// Interval of scans of all members.
+const MEMBER_SCAN_INTERVAL: Duration = Duration::from_millis(100);
 
 /// The DACs that send heartbeats.
 #[derive(Debug)]
 pub struct Directory {
     pub(crate) limits: Limits,
     pub(crate) time: ObservedTime,
-    /// Observed time of the last look at all members.
+    /// Observed time of the last scan of all members.
     looked: Duration,
     /// Number of the last change.
     pub(crate) revision: u64,
@@ -39,7 +39,7 @@ pub struct Directory {
     pub(crate) counters: Counters,
 }
 
-/// What was refused or left out, since the directory exists.
+/// Counts of refused or omitted items, since the directory exists.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(default)]
 pub struct Counters {
@@ -71,7 +71,7 @@ pub struct Counters {
     pub reports_full: u64,
 }
 
-/// What a heartbeat has changed.
+/// Change by a heartbeat.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Beaten {
     /// A new member.
@@ -85,7 +85,7 @@ pub enum Beaten {
 /// A heartbeat was accepted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Accepted {
-    /// What it has changed.
+    /// Change by the heartbeat.
     pub beaten: Beaten,
     /// Whether the next heartbeat must have the names of nodes.
     pub wants_names: bool,
@@ -96,7 +96,7 @@ pub struct Accepted {
 /// Why a heartbeat was refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
-    /// It came twice, or after a later one.
+    /// The heartbeat came twice, or after a later one.
     #[error("heartbeat {beat} of {name} came after a later one")]
     Old {
         /// The name.
@@ -127,7 +127,7 @@ pub enum Refusal {
     Full(usize),
 }
 
-/// What changed after a revision.
+/// Changes after a revision.
 #[derive(Debug)]
 pub struct Changes<'a> {
     /// Number of the last change: `after` of the next request.
@@ -295,7 +295,7 @@ impl Directory {
             }
             Some(member) if member.epoch == epoch => Ok(Beaten::Heard),
             Some(member) if member.is_old(epoch, beat) => Err(old()),
-            // What comes here itself counts more than what a peer says.
+            // Heartbeats received here count more than reports of a peer.
             Some(member) if !member.is_live_here(self.time.passed()) => Ok(Beaten::TookOver),
             Some(member) => Err(Refusal::NameTaken {
                 name: name.clone(),
@@ -376,7 +376,7 @@ impl Directory {
     pub fn advance(&mut self, clock: Duration) {
         self.time.advance(clock);
         let now = self.time.passed();
-        if now.saturating_sub(self.looked) < LOOK {
+        if now.saturating_sub(self.looked) < MEMBER_SCAN_INTERVAL {
             return;
         }
         self.looked = now;
@@ -464,7 +464,7 @@ impl Directory {
         self.time.passed()
     }
 
-    /// What was refused or left out.
+    /// Returns the counts of refused or omitted items.
     pub fn counters(&self) -> Counters {
         self.counters
     }

@@ -29,7 +29,7 @@ pub(crate) struct Doubles {
 }
 
 impl Doubles {
-    /// Looks at the nodes of all members again if something has changed.
+    /// Examines the nodes of all members again if something has changed.
     pub fn look<'a>(&mut self, members: impl Iterator<Item = &'a Member>, revision: u64, now: Duration) {
         if revision == self.revision || now.saturating_sub(self.looked) < DOUBLE_LOOK {
             return;

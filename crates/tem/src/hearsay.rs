@@ -1,4 +1,4 @@
-//! What a directory believes of what a peer reports.
+//! Rules by which a directory believes reports of a peer.
 //!
 //! - A member that is heard here itself is not changed by any peer; only its own signature removes it.
 //! - A report says how long ago the number has moved, and that time counts: a DAC that is reported for the first time is late as soon as elsewhere.
@@ -77,7 +77,7 @@ impl Directory {
         }
     }
 
-    /// A member that nobody has named so far.
+    /// A member that no peer has named so far.
     fn hear_of_new(&mut self, name: &DacName, heartbeat: Heartbeat, via: &Arc<str>, silence: Duration) {
         if self.removals.is_old(name, heartbeat.epoch, heartbeat.beat) || silence >= FORGET_AFTER {
             return;
@@ -119,7 +119,7 @@ impl Directory {
         self.adopt(name, heartbeat, via, silence);
     }
 
-    /// Lists what nobody has named here before.
+    /// Lists members that were not named here before.
     fn adopt(&mut self, name: &DacName, mut heartbeat: Heartbeat, via: &Arc<str>, silence: Duration) {
         let now = self.time.passed();
         let names = heartbeat.names.take();

@@ -1,4 +1,4 @@
-//! What a DAC reports of itself.
+//! Report of a DAC about itself.
 
 use crate::{
     attachment::Attachment,
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use utoipa::ToSchema;
 
-/// What a DAC reports of itself, twice a second.
+/// Report of a DAC about itself, twice a second.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Heartbeat {
     /// The life of the DAC's process: 16 hexadecimal digits that change when it restarts.
@@ -20,7 +20,7 @@ pub struct Heartbeat {
     pub epoch: Epoch,
     /// Number of this heartbeat in the epoch; it grows.
     pub beat: u64,
-    /// What it is.
+    /// Kind of the member.
     #[serde(default)]
     pub kind: Kind,
     /// Address of page, API and doors: `http://HOST:PORT`, or `https://`.
@@ -32,7 +32,7 @@ pub struct Heartbeat {
     pub software: String,
     /// Whether it works.
     pub health: Health,
-    /// What it does.
+    /// Load of the DAC.
     #[serde(default)]
     pub load: Load,
     /// State of the names; another number means other names.
@@ -50,7 +50,7 @@ pub struct Heartbeat {
 #[serde(rename_all = "lowercase")]
 #[schema(as = DacHealth)]
 pub enum Health {
-    /// It works.
+    /// The DAC works.
     Ok,
     /// Some part does not work.
     Degraded,
@@ -58,7 +58,7 @@ pub enum Health {
     Failing,
 }
 
-/// What a DAC does.
+/// Load of a DAC.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(default)]
 pub struct Load {
@@ -122,7 +122,7 @@ impl Heartbeat {
         self.seal = key.seal(self.sealed(name));
     }
 
-    /// What is signed of it.
+    /// Returns the signed part of the heartbeat.
     pub(crate) fn sealed<'a>(&'a self, name: &'a DacName) -> Sealed<'a> {
         let content = Content::Beat { kind: self.kind, doors: &self.doors, channel: &self.channel };
         Sealed { name, epoch: self.epoch, beat: self.beat, content }

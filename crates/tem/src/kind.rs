@@ -1,9 +1,9 @@
-//! What a member is.
+//! Kind of a member.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// What a member is.
+/// Kind of a member.
 #[derive(
     Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ToSchema,
 )]
@@ -13,7 +13,7 @@ pub enum Kind {
     /// Nodes connect to it.
     #[default]
     Dac,
-    /// It has no nodes of its own, and serves those of DACs to readers.
+    /// A member without nodes of its own, which serves those of DACs to readers.
     Relay,
 }
 

@@ -8,7 +8,7 @@ pub const HEARTBEAT: Duration = Duration::from_millis(500);
 pub const LATE_AFTER: Duration = Duration::from_millis(1_500);
 /// A member that was silent for this time is removed.
 pub const FORGET_AFTER: Duration = Duration::from_secs(300);
-/// A member that was heard here within this time has missed no heartbeat: what peers say of it is not looked at.
+/// A member that was heard here within this time has missed no heartbeat: reports of peers about it are ignored.
 pub(crate) const OWN_FRESH: Duration = Duration::from_millis(750);
 /// Two nodes of one name are reported after this time: a node that moves, or starts again elsewhere, is listed twice for a moment.
 pub const DOUBLE_AFTER: Duration = Duration::from_secs(5);
@@ -29,7 +29,7 @@ pub(crate) const MAX_TEXT: usize = 256;
 /// Longest name of a node, bytes: that of the data channel.
 pub(crate) const MAX_NODE_NAME: usize = 1_024;
 
-/// What a directory keeps at most.
+/// Upper bounds of a directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     /// DACs. Another one takes the place of the member that is late the longest, or is refused.

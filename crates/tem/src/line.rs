@@ -1,4 +1,4 @@
-//! What a DAC sends on its stream of heartbeats.
+//! Messages of a DAC on its stream of heartbeats.
 
 use crate::{
     heartbeat::{Heartbeat, Load},
@@ -26,7 +26,7 @@ pub struct Beat {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>)]
     pub signature: Option<Signature>,
-    /// What the DAC does, if that has changed.
+    /// Load of the DAC, if that has changed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub load: Option<Load>,
 }

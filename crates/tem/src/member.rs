@@ -78,7 +78,7 @@ pub struct Names {
     pub offline: Vec<String>,
     /// Names that are missing, because DAC or directory had no room for them.
     pub left_out: u64,
-    /// How many of these the directory has left out.
+    /// Number of these that the directory has left out.
     pub cut: u64,
     /// Connections of the connected nodes that are in the list.
     pub attached: BTreeMap<String, Attachment>,
@@ -217,12 +217,12 @@ impl Member {
         former.is_some_and(|(_, last)| beat <= *last)
     }
 
-    /// How long it was silent.
+    /// Returns the time since it was heard.
     pub fn silence(&self, now: Duration) -> Duration {
         now.saturating_sub(self.heard)
     }
 
-    /// Whether it is late, without waiting for the next look at all members.
+    /// Whether it is late, without waiting for the next scan of all members.
     pub(crate) fn is_late(&self, now: Duration) -> bool {
         self.silence(now) >= LATE_AFTER
     }
@@ -242,7 +242,7 @@ impl Member {
         self.beat
     }
 
-    /// What it is.
+    /// Returns the kind of the member.
     pub fn kind(&self) -> Kind {
         self.kind
     }
@@ -272,7 +272,7 @@ impl Member {
         self.health
     }
 
-    /// What it does.
+    /// Returns the load of the member.
     pub fn load(&self) -> Load {
         self.load
     }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use std::{fmt, str::FromStr};
 
 /// Longest name, bytes.
-const LONGEST: usize = 64;
+const MAX_NAME_BYTES: usize = 64;
 
 /// The name of a DAC: 1 to 64 letters, digits and `- _ . @ +`, but not `.` or `..`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -32,10 +32,10 @@ impl FromStr for DacName {
         let is_good = |letter: u8| letter.is_ascii_alphanumeric() || b"-_.@+".contains(&letter);
         // They mean folders in paths, also in those of the API.
         let is_dots = matches!(text, "." | "..");
-        match (1..=LONGEST).contains(&text.len()) && text.bytes().all(is_good) && !is_dots {
+        match (1..=MAX_NAME_BYTES).contains(&text.len()) && text.bytes().all(is_good) && !is_dots {
             true => Ok(Self(text.into())),
             // An error must not carry a text of any length.
-            false => Err(DacNameError(text.chars().take(LONGEST).collect())),
+            false => Err(DacNameError(text.chars().take(MAX_NAME_BYTES).collect())),
         }
     }
 }

@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-/// Longest step that counts. An observer that did not run for longer has heard nobody in that time: that is no silence of others.
+/// Longest step that counts. An observer that did not run for longer has heard no member meanwhile: that is not their silence.
 const LONGEST_STEP: Duration = Duration::from_millis(750);
 
 /// The time in which an observer could hear others: its own steady clock without the time that it was stopped.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ObservedTime {
-    /// What the clock said last.
+    /// Last time of the clock.
     clock: Option<Duration>,
     passed: Duration,
 }

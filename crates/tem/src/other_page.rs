@@ -1,4 +1,4 @@
-//! The pages at which readers go on when the DAC that served theirs has ended.
+//! Pages at which readers continue when the DAC that served theirs has ended.
 
 use crate::{
     directory::Directory,

@@ -19,7 +19,7 @@ pub enum PeerError {
     /// The address is this TEM's own.
     #[error("this is the TEM itself: leave it out of its own peers (--peer, tem.peers)")]
     Itself,
-    /// What came is no address.
+    /// The value is not an address.
     #[error("doors is no http://HOST:PORT or https://HOST:PORT")]
     Doors,
 }
@@ -43,7 +43,7 @@ pub struct Peer {
     theirs: Option<Place>,
     /// Up to where it has the reports from here.
     ours: Option<Place>,
-    /// What the report under way goes up to, and whether it left out some changes.
+    /// Position that the report under way goes up to, and whether it left out some changes.
     sent: Option<(Place, bool)>,
     /// DACs that it must report in full.
     wants: Vec<DacName>,

@@ -33,7 +33,7 @@ pub struct Gone {
 }
 
 impl Removals {
-    /// Remembers at most so many.
+    /// Creates a list of at most this many.
     pub fn new(most: usize) -> Self {
         Self { most, gone: VecDeque::new(), forgotten: 0 }
     }

@@ -1,4 +1,4 @@
-//! What a TEM tells another one: what changed in its directory since the last report.
+//! Report of a TEM to another one: changes in its directory since the last report.
 
 use crate::{
     directory::Directory,
@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use std::time::Duration;
 use utoipa::ToSchema;
 
-/// What changed in the directory of a TEM since the report before.
+/// Changes in the directory of a TEM since the report before.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Report {
     /// The life of the TEM's process.
@@ -89,7 +89,7 @@ pub struct Pulse {
     pub signature: Option<Signature>,
     /// Whether it works.
     pub health: Health,
-    /// What it does.
+    /// Load of the DAC.
     #[serde(default)]
     pub load: Load,
     /// State of its names, as far as the sender has them.

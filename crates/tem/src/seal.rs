@@ -24,7 +24,7 @@ pub struct Bytes<const N: usize>(pub [u8; N]);
 
 /// The public key of a DAC.
 pub type PublicKey = Bytes<32>;
-/// What a DAC has signed.
+/// Signature of a DAC.
 pub type Signature = Bytes<64>;
 
 /// Key and signature of a heartbeat.
@@ -38,7 +38,7 @@ pub struct Seal {
     pub signature: Signature,
 }
 
-/// What is signed.
+/// Signed message.
 #[derive(Debug, Clone, Copy)]
 pub struct Sealed<'a> {
     /// The name.
@@ -47,16 +47,16 @@ pub struct Sealed<'a> {
     pub epoch: Epoch,
     /// The number of the heartbeat.
     pub beat: u64,
-    /// What it says.
+    /// Content of the message.
     pub content: Content<'a>,
 }
 
-/// What a signed message says.
+/// Content of a signed message.
 #[derive(Debug, Clone, Copy)]
 pub enum Content<'a> {
     /// The DAC lives, and is reached at these addresses.
     Beat {
-        /// What it is.
+        /// Kind of the member.
         kind: Kind,
         /// Address of its page.
         doors: &'a str,

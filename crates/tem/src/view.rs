@@ -16,7 +16,7 @@ use utoipa::ToSchema;
 /// The DACs that a TEM knows.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct TemView {
-    /// Where to continue: `after` of the next request.
+    /// Position to continue from: `after` of the next request.
     pub position: String,
     /// Whether `dacs` has all of them. Otherwise it has those that changed, and `removed` those that are gone.
     pub complete: bool,
@@ -29,7 +29,7 @@ pub struct TemView {
     /// Other TEMs that exchange their lists with this one, or that list this DAC.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tems: Vec<TemEntry>,
-    /// What was refused or left out; absent for callers that may not read everything.
+    /// Counts of refused or omitted items; absent for callers that may not read everything.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counters: Option<Counters>,
 }
@@ -55,7 +55,7 @@ pub struct DacView {
     /// The life of its process.
     #[schema(value_type = String)]
     pub epoch: Epoch,
-    /// What it is: a `relay` has no nodes of its own.
+    /// Kind of the member: a `relay` has no nodes of its own.
     #[serde(default)]
     pub kind: Kind,
     /// Address of page, API and doors.
@@ -70,7 +70,7 @@ pub struct DacView {
     pub silent_ms: u64,
     /// Whether it works, as it says.
     pub health: Health,
-    /// What it does; absent for callers that may not read everything.
+    /// Load of the DAC; absent for callers that may not read everything.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub load: Option<Load>,
     /// Its connected nodes that the caller may read.

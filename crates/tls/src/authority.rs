@@ -44,7 +44,7 @@ pub struct Lifetime {
 }
 
 impl Lifetime {
-    /// Valid for so many days from now on, and for the hour before.
+    /// Creates a certificate that is valid for this many days from now on, and for the hour before.
     pub fn days(days: u32) -> Self {
         let now = SystemTime::now();
         Self { begins: now - SKEW, ends: now + Duration::from_secs(86_400) * days }
@@ -255,7 +255,7 @@ fn set_lifetime(params: &mut CertificateParams, lifetime: Lifetime) {
     params.not_after = OffsetDateTime::from(lifetime.ends);
 }
 
-/// Host names have up to 253 bytes, a common name 64. Clients look at the alternative names only.
+/// Host names have up to 253 bytes, a common name 64. Clients read the alternative names only.
 fn common_name(host: &str) -> String {
     host.chars().take(LONGEST_NAME).collect()
 }

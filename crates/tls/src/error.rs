@@ -8,7 +8,7 @@ pub enum TlsError {
     /// A file cannot be read or written.
     #[error("cannot use the {what} {}: {error}", path.display())]
     File {
-        /// What the file is.
+        /// Purpose of the file.
         what: &'static str,
         /// The file.
         path: PathBuf,
@@ -18,7 +18,7 @@ pub enum TlsError {
     /// A file has other content.
     #[error("the {what} {} is invalid ({why}): use a PEM file (-----BEGIN …-----)", path.display())]
     Content {
-        /// What the file should be.
+        /// Expected content of the file.
         what: &'static str,
         /// The file.
         path: PathBuf,
@@ -60,7 +60,7 @@ pub enum TlsError {
     Name {
         /// As given.
         name: String,
-        /// What to write instead.
+        /// Text to write instead.
         remedy: &'static str,
     },
     /// A request for a certificate that cannot be used.
@@ -71,7 +71,7 @@ pub enum TlsError {
     Exists {
         /// The file.
         path: PathBuf,
-        /// What to do instead.
+        /// Action to take instead.
         remedy: &'static str,
     },
     /// An error of the TLS library.

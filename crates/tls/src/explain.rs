@@ -8,7 +8,7 @@ pub fn tls_error(error: &io::Error) -> Option<&Error> {
     error.get_ref()?.downcast_ref()
 }
 
-/// What went wrong between a client and the DAC, as the client sees it, and what to do.
+/// Explains an error between a client and the DAC, as the client sees it, with a remedy.
 pub fn explain(error: &Error) -> String {
     match error {
         Error::InvalidCertificate(reason) => certificate(reason),

@@ -1,4 +1,4 @@
-//! What a certificate says about itself.
+//! Facts about a certificate, from its own text.
 
 use crate::{TlsError, files};
 use rustls::pki_types::CertificateDer;
@@ -13,7 +13,7 @@ use x509_cert::{
     ext::pkix::{SubjectAltName, name::GeneralName},
 };
 
-/// What a certificate says about itself.
+/// Facts about a certificate, from its own text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Facts {
     /// Its subject, such as `CN=plant-7`.
@@ -27,7 +27,7 @@ pub struct Facts {
 }
 
 impl Facts {
-    /// Those of the first certificate of a file.
+    /// Reads the facts of the first certificate of a file.
     ///
     /// # Errors
     /// If the file cannot be read, or its certificate cannot be parsed.
@@ -41,7 +41,7 @@ impl Facts {
         })
     }
 
-    /// Those of a certificate, if it can be parsed.
+    /// Returns the facts of a certificate, if it can be parsed.
     pub fn of(certificate: &CertificateDer<'_>) -> Option<Self> {
         let certificate = Certificate::from_der(certificate).ok()?.tbs_certificate;
         let ends: Duration = certificate.validity.not_after.to_unix_duration();

@@ -12,7 +12,7 @@ use std::{
 };
 
 /// Largest file, in bytes: a bundle of all public authorities has 300 kB.
-const LARGEST: u64 = 4 * 1024 * 1024;
+const MAX_FILE_BYTES: u64 = 4 * 1024 * 1024;
 /// Permissions that a key must not have: any of others, and writing of the group.
 const OPEN: u32 = 0o027;
 
@@ -60,10 +60,10 @@ pub fn private_key(path: &Path) -> Result<PrivateKeyDer<'static>, TlsError> {
 /// The bytes of a file, if they are not too many.
 pub fn read(what: &'static str, path: &Path) -> Result<Vec<u8>, TlsError> {
     let mut bytes = Vec::new();
-    let read = File::open(path).and_then(|file| file.take(LARGEST + 1).read_to_end(&mut bytes));
+    let read = File::open(path).and_then(|file| file.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes));
     let read = read.and_then(|length| {
         let too_large = || io::Error::new(io::ErrorKind::FileTooLarge, "it is larger than 4 MiB");
-        if length as u64 > LARGEST { Err(too_large()) } else { Ok(()) }
+        if length as u64 > MAX_FILE_BYTES { Err(too_large()) } else { Ok(()) }
     });
     read.map_err(|error| TlsError::File { what, path: path.to_owned(), error })?;
     Ok(bytes)

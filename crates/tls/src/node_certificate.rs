@@ -1,4 +1,4 @@
-//! Who a client is, by the certificate that it has shown.
+//! Identity of a client, by the certificate that it has shown.
 
 use rustls::pki_types::{CertificateDer, pem::PemObject};
 use sha2::{Digest, Sha256};
@@ -20,7 +20,7 @@ const ANY: char = '*';
 /// A client of a server, after its handshake.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Peer {
-    /// It needed no certificate.
+    /// The client needed no certificate.
     Anonymous,
     /// A node of the server's own process.
     Itself,
@@ -28,7 +28,7 @@ pub enum Peer {
     Node(NodeCertificate),
 }
 
-/// What a certificate says of its node.
+/// Node that a certificate names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NodeCertificate {
     /// Its common name: the name of the node, or the beginning of names and a `*`.

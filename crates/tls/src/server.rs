@@ -36,12 +36,12 @@ pub struct ServerTls {
 
 #[derive(Debug)]
 struct Current {
-    /// What the files looked like when they were read last, whether they were good or bad.
+    /// Stamps of the files when they were read last, whether they were good or bad.
     seen: Vec<Option<Stamp>>,
     loaded: Loaded,
 }
 
-/// What distinguishes a file from an earlier one of the same name: inode, size and time of change.
+/// Stamp that distinguishes a file from an earlier one of the same name: inode, size and time of change.
 type Stamp = (u64, u64, i64, i64);
 
 /// Everything that is made of the files.
@@ -62,7 +62,7 @@ pub struct Pair {
 }
 
 impl ServerTls {
-    /// Reads the files. An expired certificate is accepted here: clients refuse it, and what the DAC stores goes on.
+    /// Reads the files. An expired certificate is accepted here: clients refuse it, and the DAC continues to store samples.
     ///
     /// # Errors
     /// If a file cannot be used, others can read the key, or it does not belong to the certificate.
@@ -87,7 +87,7 @@ impl ServerTls {
         self.current().loaded.itself.clone()
     }
 
-    /// Who a client of the data channel is, by the certificates of its handshake; none if its certificate names nobody.
+    /// Returns the client of the data channel, by the certificates of its handshake; none if its certificate names no node.
     pub fn peer(&self, shown: Option<&[CertificateDer<'_>]>) -> Option<Peer> {
         let Some(certificate) = shown.and_then(<[_]>::first) else { return Some(Peer::Anonymous) };
         if self.current().loaded.own.as_ref() == Some(certificate) {
@@ -96,7 +96,7 @@ impl ServerTls {
         NodeCertificate::of(certificate).map(Peer::Node)
     }
 
-    /// What the certificate says about itself, if it can be parsed.
+    /// Returns the facts of the certificate, if it can be parsed.
     pub fn facts(&self) -> Option<Facts> {
         self.current().loaded.facts.clone()
     }

@@ -13,7 +13,7 @@ use std::{
 };
 
 /// Bytes of a request's head.
-const HEAD: usize = 8192;
+const MAX_HEAD_BYTES: usize = 8192;
 /// The suite's largest message has 16 MiB.
 const LIMITS: Limits = Limits { frame: 64 << 20, message: 64 << 20, output: 64 << 20 };
 
@@ -86,7 +86,7 @@ fn open(stream: &mut TcpStream) -> io::Result<Option<Vec<u8>>> {
     loop {
         let length = stream.read(&mut buffer)?;
         head.extend_from_slice(buffer.get(..length).unwrap_or_default());
-        let parsed = match handshake::Head::parse(&head, HEAD) {
+        let parsed = match handshake::Head::parse(&head, MAX_HEAD_BYTES) {
             Ok(None) if length > 0 => continue,
             Ok(None) => return Ok(None),
             Ok(Some((request, size))) => {

@@ -132,7 +132,7 @@ mod tests {
     use crate::{fragment, frame};
     use proptest::prelude::*;
 
-    const MOST: usize = 1_000;
+    const MAX_MESSAGE_BYTES: usize = 1_000;
 
     /// A client's frame with this first byte.
     fn frame(first: u8, payload: &[u8]) -> Vec<u8> {
@@ -144,7 +144,7 @@ mod tests {
 
     /// The messages in these bytes, decoded in pieces of this size.
     fn messages(bytes: &[u8], role: Role, piece: usize) -> Result<Vec<String>, Error> {
-        let (mut decoder, mut seen) = (Decoder::new(role, Limits::of_messages(MOST)), Vec::new());
+        let (mut decoder, mut seen) = (Decoder::new(role, Limits::of_messages(MAX_MESSAGE_BYTES)), Vec::new());
         for piece in bytes.to_vec().chunks_mut(piece) {
             decoder.decode(piece, |message| {
                 seen.push(format!("{message:?}"));
@@ -173,7 +173,7 @@ mod tests {
         assert_eq!(refused(&[frame(0x88, &[3])]), Error::CloseLength);
         assert_eq!(refused(&[frame(0x88, &1005_u16.to_be_bytes())]), Error::CloseCode);
         assert_eq!(refused(&[frame(0x88, &[3, 232, 0xff])]), Error::Utf8);
-        assert_eq!(refused(&[frame(0x02, &[0; 600]), frame(0x80, &[0; 600])]), Error::MessageTooLong(MOST));
+        assert_eq!(refused(&[frame(0x02, &[0; 600]), frame(0x80, &[0; 600])]), Error::MessageTooLong(MAX_MESSAGE_BYTES));
     }
 
     #[test]

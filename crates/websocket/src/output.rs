@@ -51,7 +51,7 @@ impl Output {
     /// write only if nothing waits.
     ///
     /// # Errors
-    /// Those of `socket`, but for `WouldBlock` and `Interrupted`.
+    /// Errors of `socket`, but for `WouldBlock` and `Interrupted`.
     pub fn write(&mut self, pieces: &[Bytes], socket: &mut impl Write) -> io::Result<()> {
         let mut written = 0;
         if self.waiting.is_empty() {
@@ -127,7 +127,7 @@ impl Output {
         Ok(())
     }
 
-    /// Writes at most so many bytes of what waits, in one call. Returns whether more waits and the socket may have room for it.
+    /// Writes at most this many bytes of what waits, in one call. Returns whether more waits and the socket may have room for it.
     ///
     /// # Errors
     /// As [`Output::write`].
@@ -188,7 +188,7 @@ impl Output {
 mod tests {
     use super::*;
 
-    /// A socket with room for so many bytes.
+    /// A socket with room for this many bytes.
     #[derive(Debug, Default)]
     struct Socket {
         room: usize,

@@ -32,7 +32,7 @@ pub enum Received {
 /// # Ok::<(), oasis_websocket::Error>(())
 /// ```
 ///
-/// It keeps the messages of one [`Session::receive`] until the caller takes them, one unfinished message, and unsent bytes up to [`Limits::output`].
+/// A session keeps the messages of one [`Session::receive`] until the caller takes them, one unfinished message, and unsent bytes up to [`Limits::output`].
 #[derive(Debug, Default)]
 pub struct Session {
     decoder: Decoder,
@@ -172,7 +172,7 @@ mod tests {
         Session::new(Limits { output: 100, ..Limits::of_messages(1_000) })
     }
 
-    /// What a server reads of the unsent bytes, in pieces of this size.
+    /// Returns the frames that a server reads of the unsent bytes, in pieces of this size.
     fn sent(session: &mut Session, decoder: &mut Decoder, piece: usize) -> Vec<String> {
         let mut seen = Vec::new();
         loop {

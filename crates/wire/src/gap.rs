@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 /// Gaps kept one by one before a batch; of more, those of one cause are counted together.
-const MOST: usize = 32;
+const MAX_GAPS: usize = 32;
 
 /// Missing samples between two batches, of one cause.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -15,7 +15,7 @@ pub struct Gap {
     pub from_sequence: u64,
     /// Last one missing.
     pub to_sequence: u64,
-    /// How many: fewer than the numbers between if gaps were counted together.
+    /// Number of samples: fewer than the numbers between if gaps were counted together.
     pub count: u64,
     /// Why.
     #[serde(deserialize_with = "lenient")]
@@ -38,7 +38,7 @@ impl Gap {
         if let Some(last) = gaps.last_mut().filter(is_like).filter(follows) {
             return last.include(&self);
         }
-        if gaps.len() < MOST {
+        if gaps.len() < MAX_GAPS {
             return gaps.push(self);
         }
         let same = |known: &Self| (known.cause, known.run) == (self.cause, self.run);
@@ -90,7 +90,7 @@ mod tests {
             gap(10 * at, 10 * at + 4, cause).add_to(&mut gaps);
         }
         gap(20_000, 20_000, Cause::Network).add_to(&mut gaps);
-        assert_eq!(gaps.len(), MOST + 1, "one more for a cause that is new");
+        assert_eq!(gaps.len(), MAX_GAPS + 1, "one more for a cause that is new");
         let count =
             |cause| -> u64 { gaps.iter().filter(|gap| gap.cause == cause).map(|gap| gap.count).sum() };
         assert_eq!([Cause::KeptBack, Cause::RingFull, Cause::Network].map(count), [334 * 5, 666 * 5, 1]);
@@ -102,7 +102,7 @@ mod tests {
         for run in 0..200 {
             Gap { run: Uuid::from_u128(run), ..gap(1, 3, Cause::NodeRestart) }.add_to(&mut gaps);
         }
-        assert_eq!(gaps.len(), MOST);
+        assert_eq!(gaps.len(), MAX_GAPS);
         assert_eq!(gaps.iter().map(|gap| gap.count).sum::<u64>(), 600);
         assert!(gaps.iter().all(Gap::is_valid), "{gaps:?}");
     }

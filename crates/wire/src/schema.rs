@@ -28,7 +28,7 @@ pub struct ProbeType {
     pub metrics: Vec<Metric>,
 }
 
-/// How the sampling rate of a probe is chosen (the PDL attribute `rate`).
+/// Choice of the sampling rate of a probe (the PDL attribute `rate`).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Rate {
     /// Its readers choose between these rates.
@@ -50,7 +50,7 @@ pub struct Metric {
     /// UCUM unit, such as `By` or `ms`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unit: Option<String>,
-    /// How the value behaves over time: `counter`, `gauge`, `state` or `event`.
+    /// Behavior of the value over time: `counter`, `gauge`, `state` or `event`.
     #[serde(default, skip_serializing_if = "Option::is_none", rename = "kind")]
     pub behavior: Option<Behavior>,
     /// Display name.
@@ -143,7 +143,7 @@ pub struct Enumerator {
     pub doc: Option<String>,
 }
 
-/// How a metric behaves over time (the PDL attribute `kind`).
+/// Behavior of a metric over time (the PDL attribute `kind`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Behavior {

@@ -123,7 +123,7 @@ pub fn format(nanoseconds: u64) -> String {
     timestamp(nanoseconds).map(|time| format!("{time}")).unwrap_or_default()
 }
 
-/// Formats nanoseconds since 1970 as RFC 3339, UTC, with exactly so many digits of a second; it does not round up.
+/// Formats nanoseconds since 1970 as RFC 3339, UTC, with exactly this many digits of a second; it does not round up.
 pub fn format_digits(nanoseconds: u64, digits: usize) -> String {
     timestamp(nanoseconds).map(|time| format!("{time:.digits$}")).unwrap_or_default()
 }
@@ -138,29 +138,29 @@ mod tests {
     use super::*;
     use alloc::string::ToString;
 
-    const SECOND: u64 = 1_000_000_000;
+    const NANOS_PER_SECOND: u64 = 1_000_000_000;
 
     #[test]
     fn a_time_is_a_number_a_date_or_so_long_ago() {
-        let now = Nanos(100_000 * SECOND);
+        let now = Nanos(100_000 * NANOS_PER_SECOND);
         for (text, time) in [
             ("0", 0),
             ("12345678901", 12_345_678_901),
             ("1763683200000000001", 1_763_683_200_000_000_001),
             ("1763683200ns", 1_763_683_200),
-            ("now", 100_000 * SECOND),
-            ("-500ms", 99_999 * SECOND + SECOND / 2),
-            ("-90s", 99_910 * SECOND),
-            ("-15m", 99_100 * SECOND),
-            ("-2h", 92_800 * SECOND),
-            ("-1d", 13_600 * SECOND),
+            ("now", 100_000 * NANOS_PER_SECOND),
+            ("-500ms", 99_999 * NANOS_PER_SECOND + NANOS_PER_SECOND / 2),
+            ("-90s", 99_910 * NANOS_PER_SECOND),
+            ("-15m", 99_100 * NANOS_PER_SECOND),
+            ("-2h", 92_800 * NANOS_PER_SECOND),
+            ("-1d", 13_600 * NANOS_PER_SECOND),
             ("-7d", 0),
             ("-1w", 0),
-            ("1970-01-02T00:00:00Z", 86_400 * SECOND),
-            ("1970-01-01T01:00:00.5+01:00", SECOND / 2),
-            ("1970-01-02", 86_400 * SECOND),
-            ("1970-01-02 00:00", 86_400 * SECOND),
-            ("1970-01-02T00:00:01", 86_401 * SECOND),
+            ("1970-01-02T00:00:00Z", 86_400 * NANOS_PER_SECOND),
+            ("1970-01-01T01:00:00.5+01:00", NANOS_PER_SECOND / 2),
+            ("1970-01-02", 86_400 * NANOS_PER_SECOND),
+            ("1970-01-02 00:00", 86_400 * NANOS_PER_SECOND),
+            ("1970-01-02T00:00:01", 86_401 * NANOS_PER_SECOND),
         ] {
             assert_eq!(parse(text, now), Ok(time), "{text}");
         }

@@ -1,4 +1,4 @@
-//! A control loop at 1 kHz that shows what it does. Start `make run` in another terminal, then this, and look at the page:
+//! A control loop at 1 kHz that shows its state. Start `make run` in another terminal, then this, and open the page:
 //!
 //! ```text
 //! cargo run --release -p control-loop

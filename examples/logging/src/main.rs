@@ -1,4 +1,4 @@
-//! A program that logs with `tracing` and, in older parts, with `log`. Start `make run` in another terminal, then this, and look at the page:
+//! A program that logs with `tracing` and, in older parts, with `log`. Start `make run` in another terminal, then this, and open the page:
 //!
 //! ```text
 //! cargo run -p logging
@@ -15,7 +15,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let dac = std::env::args().nth(1).unwrap_or_else(|| "127.0.0.1:7071".into());
     let mut builder = NodeBuilder::new("logger", NodeConfig::default());
     let layer = OasisLayer::new(&mut builder)?.with_filter(LevelFilter::INFO);
-    // The program goes on printing what it printed before.
+    // The program still prints what it printed before.
     registry().with(layer).with(fmt::layer().with_filter(LevelFilter::WARN)).init();
     let _node = builder.start(TcpConnector::new(dac))?;
 

@@ -30,7 +30,7 @@ pub fn run(input: &[u8]) {
     }
 }
 
-/// Makes everything that needs no port, no file and no thread for each core that somebody may claim to have.
+/// Builds everything that needs no port and no file, and no thread for each core that an input claims to have.
 fn make(config: Config) {
     let _guard = RUNTIME.enter();
     let _ = config.handlers();

@@ -58,7 +58,7 @@ impl Connection {
         }
     }
 
-    /// Returns whether the connection goes on.
+    /// Returns whether the connection continues.
     fn read(&mut self, bytes: &[u8], now: Moment) -> bool {
         self.reader.extend(bytes);
         let mut answers = Vec::new();

@@ -25,9 +25,9 @@ pub fn run(input: &[u8]) {
 }
 
 /// Kind, session and body of a frame.
-type Found = Result<(u8, u32, Vec<u8>), Damage>;
+type DecodedFrame = Result<(u8, u32, Vec<u8>), Damage>;
 
-fn stream(input: &[u8], piece: usize) -> Vec<Found> {
+fn stream(input: &[u8], piece: usize) -> Vec<DecodedFrame> {
     let (mut deframer, mut found) = (Deframer::default(), Vec::new());
     for piece in input.chunks(piece) {
         deframer.push(piece, |frame| {

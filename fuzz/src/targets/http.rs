@@ -19,8 +19,8 @@ use std::{
 use tokio::runtime::Runtime;
 use tower_service::Service;
 
-/// A stream without end has its head by then.
-const PATIENCE: Duration = Duration::from_millis(100);
+/// Timeout of an answer: a stream without end has its head by then.
+const ANSWER_TIMEOUT: Duration = Duration::from_millis(100);
 
 static DAC: LazyLock<(Runtime, Router)> = LazyLock::new(|| {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
@@ -43,7 +43,7 @@ pub fn run(input: &[u8]) {
     let Some(request) = parse(input) else { return };
     let (runtime, router) = &*DAC;
     let answer =
-        runtime.block_on(async { tokio::time::timeout(PATIENCE, router.clone().call(request)).await });
+        runtime.block_on(async { tokio::time::timeout(ANSWER_TIMEOUT, router.clone().call(request)).await });
     if let Ok(Ok(answer)) = answer {
         assert_ne!(answer.status().as_u16(), 500, "{answer:?}");
     }

@@ -1,10 +1,10 @@
 //! A segment file of an archive: any records, with right checksums, so that their content is read.
 //!
-//! Each record is its kind, its number, the length of its payload (two bytes) and the payload. The first byte cuts so many
-//! bytes off the end of the file.
+//! Each record is its kind, its number, the length of its payload (two bytes) and the payload. The first byte is the
+//! number of bytes to cut off the end of the file.
 
 use oasis_store::{
-    ArchiveConfig, History, Piece, check,
+    ArchiveConfig, History, PastItem, check,
     record::{self, FILE_HEADER, FileHeader, Kind, Start},
     segment_file,
 };
@@ -60,9 +60,9 @@ fn read(history: &History) -> usize {
     samples
 }
 
-fn count(piece: &Piece) -> usize {
+fn count(piece: &PastItem) -> usize {
     match piece {
-        Piece::Samples { wanted, .. } => (wanted.end.0 - wanted.start.0) as usize,
+        PastItem::Samples { wanted, .. } => (wanted.end.0 - wanted.start.0) as usize,
         _ => 0,
     }
 }

@@ -12,8 +12,8 @@ use std::{
 };
 use tempfile::TempDir;
 
-/// Rows that are read of an answer.
-const MOST: usize = 1_000;
+/// Rows of an answer that are read.
+const MAX_ROWS: usize = 1_000;
 
 static ARCHIVE: LazyLock<(TempDir, Mutex<Sql>)> = LazyLock::new(|| {
     let folder = tempfile::tempdir().expect("a folder");
@@ -60,6 +60,6 @@ impl Rows for Count {
 
     fn row(&mut self, _: &[ValueRef<'_>]) -> io::Result<()> {
         self.0 += 1;
-        if self.0 < MOST { Ok(()) } else { Err(io::ErrorKind::Other.into()) }
+        if self.0 < MAX_ROWS { Ok(()) } else { Err(io::ErrorKind::Other.into()) }
     }
 }

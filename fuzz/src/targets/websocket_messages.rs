@@ -16,8 +16,8 @@ use std::{
 };
 use tokio::{net::TcpListener, runtime::Runtime};
 
-/// A DAC that does not answer by then has stopped working.
-const PATIENCE: Duration = Duration::from_secs(20);
+/// Timeout of an answer: a DAC that does not answer by then has stopped working.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(20);
 const HANDSHAKE: &str = "GET /ws HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\
     Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Protocol: oasis.v1\r\n\r\n";
 
@@ -63,7 +63,7 @@ pub fn run(input: &[u8]) {
 /// Sends a text and reads until the DAC closes the connection.
 fn converse(text: &str) {
     let mut stream = TcpStream::connect(DAC.1).expect("the DAC listens");
-    stream.set_read_timeout(Some(PATIENCE)).expect("a timeout");
+    stream.set_read_timeout(Some(ANSWER_TIMEOUT)).expect("a timeout");
     let mut bytes = HANDSHAKE.as_bytes().to_vec();
     text.lines().take(50).for_each(|line| put(0x81, line.as_bytes(), &mut bytes));
     // RFC 6455 5.5.1: the server answers a close after everything before it.

@@ -15,15 +15,15 @@ use std::{
 /// One kind of attack.
 #[derive(Debug)]
 pub struct Attack {
-    /// How it is chosen.
+    /// Name by which it is chosen.
     pub name: &'static str,
-    /// What happens.
+    /// Description of the attack.
     pub about: &'static str,
     /// Attacks once; called again until the attack is over. An error is a defense.
     pub once: fn(&Target) -> anyhow::Result<()>,
 }
 
-/// What is attacked.
+/// Addresses that are attacked.
 #[derive(Debug)]
 pub struct Target {
     /// Address of API and doors.
@@ -76,9 +76,9 @@ pub const ATTACKS: &[Attack] = &[
 ];
 
 /// Pause within an attack whose strength is how much stays open.
-const HOLD: Duration = Duration::from_millis(50);
-/// A DAC that reads no more is not waited for longer.
-const PATIENCE: Duration = Duration::from_millis(100);
+const HOLD_INTERVAL: Duration = Duration::from_millis(50);
+/// Write timeout of a DAC that no longer reads.
+const WRITE_TIMEOUT: Duration = Duration::from_millis(100);
 
 #[expect(clippy::unnecessary_wraps, reason = "an attack may fail")]
 fn busy_processor(target: &Target) -> anyhow::Result<()> {
@@ -89,7 +89,7 @@ fn busy_processor(target: &Target) -> anyhow::Result<()> {
 }
 
 fn pongs(target: &Target) -> anyhow::Result<()> {
-    // RFC 6455 5.5.3: a pong that nobody asked for, masked with zeros.
+    // RFC 6455 5.5.3: an unsolicited pong, masked with zeros.
     flood(target, &[0x8a, 0x80, 0, 0, 0, 0].repeat(10_000))
 }
 
@@ -114,7 +114,7 @@ fn subscriptions(target: &Target) -> anyhow::Result<()> {
 /// Sends the same to a WebSocket, again and again, and reads what it answers.
 fn flood(target: &Target, bytes: &[u8]) -> anyhow::Result<()> {
     let mut socket = subscribed(&target.http)?;
-    socket.set_write_timeout(Some(PATIENCE))?;
+    socket.set_write_timeout(Some(WRITE_TIMEOUT))?;
     while !target.is_over() {
         match socket.write(bytes) {
             Err(error) if error.kind() != ErrorKind::WouldBlock => return Err(error.into()),
@@ -140,7 +140,7 @@ fn unfinished_posts(target: &Target) -> anyhow::Result<()> {
 
 fn hold(target: &Target) -> anyhow::Result<()> {
     while !target.is_over() {
-        thread::sleep(HOLD);
+        thread::sleep(HOLD_INTERVAL);
     }
     Ok(())
 }
@@ -151,7 +151,7 @@ fn polls(target: &Target) -> anyhow::Result<()> {
     let mut socket = open(&target.http, b"")?;
     while !target.is_over() {
         socket.write_all(request)?;
-        // One read an answer is enough to go on.
+        // One read an answer is enough.
         let count = socket.read(&mut [0; 64 * 1024])?;
         anyhow::ensure!(count > 0, "closed");
     }
@@ -178,6 +178,6 @@ fn many_instances(target: &Target) -> anyhow::Result<()> {
     Peer::named(&target.channel, "fleet")?
         .register(&numbers(&["value".to_owned()])?, &names)
         .context("refused")?;
-    thread::sleep(HOLD);
+    thread::sleep(HOLD_INTERVAL);
     Ok(())
 }

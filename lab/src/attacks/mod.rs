@@ -1,4 +1,4 @@
-//! How much one client that attacks slows down the readers beside it.
+//! Measures how much one client that attacks slows down the readers beside it.
 //!
 //! A DAC and a node run as processes. A WebSocket and a stream of lines read the node's samples. They are measured in turn
 //! without and with an [`attackers`] client, so that both have the same machine. The attacker stands for another machine: it
@@ -28,7 +28,7 @@ use std::{
 };
 
 /// Between a change and a measurement.
-const SETTLING: Duration = Duration::from_millis(200);
+const SETTLE_TIME: Duration = Duration::from_millis(200);
 
 /// The age of samples at readers, beside a client that attacks and without it.
 #[derive(Debug, Clone, Args)]
@@ -97,7 +97,7 @@ impl Attacks {
     }
 }
 
-/// What each round has shown, milliseconds.
+/// Results of each round, milliseconds.
 #[derive(Debug, Default)]
 struct Rounds {
     p50: Vec<f64>,
@@ -105,8 +105,8 @@ struct Rounds {
 }
 
 fn measure_round(readers: &mut Readers, length: Duration, to: &mut [Rounds; 2]) -> anyhow::Result<()> {
-    // What has waited in the sockets while an attacker began or ended.
-    readers.measure(SETTLING, &mut Default::default())?;
+    // Data that waited in the sockets while an attacker began or ended.
+    readers.measure(SETTLE_TIME, &mut Default::default())?;
     let mut ages = <[Ages; 2]>::default();
     readers.measure(length, &mut ages)?;
     for (rounds, ages) in to.iter_mut().zip(&mut ages) {

@@ -12,14 +12,14 @@ use std::{
     time::{Duration, Instant, SystemTime},
 };
 
-/// Where a line of the stream says when the DAC received its samples.
+/// Key of the time at which the DAC received the samples of a line of the stream.
 const DAC_TIME: &str = "\"dac_time\":";
 const STREAM: &str =
     "GET /api/v1/samples/stream?node=plant&instance=counter HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n";
-/// Pause between two looks at the sockets: less than all that is measured.
-const LOOK: Duration = Duration::from_micros(100);
+/// Interval between two polls of the sockets: less than all that is measured.
+const POLL_INTERVAL: Duration = Duration::from_micros(100);
 /// Most bytes of a message that is not complete yet.
-const MOST: usize = 4 * 1024 * 1024;
+const MAX_PENDING_BYTES: usize = 4 * 1024 * 1024;
 
 /// Ages in nanoseconds, from the DAC's receipt to the reader.
 #[derive(Debug, Default)]
@@ -49,7 +49,7 @@ impl Readers {
         let sockets = [subscribed(address)?, open(address, STREAM.as_bytes())?];
         sockets.iter().try_for_each(|socket| socket.set_nonblocking(true))?;
         let mut readers = Self { sockets, pending: Default::default() };
-        // What the log has already, and the answers to the requests.
+        // Samples that the log has already, and the answers to the requests.
         readers.measure(Duration::from_millis(500), &mut Default::default())?;
         Ok(readers)
     }
@@ -62,7 +62,7 @@ impl Readers {
             Self::websocket(&mut self.pending[0], &mut ages[0])?;
             Self::lines(&mut self.pending[1], &mut ages[1]);
             if has_read == [false, false] {
-                std::thread::sleep(LOOK);
+                std::thread::sleep(POLL_INTERVAL);
             }
         }
         Ok(())
@@ -72,7 +72,9 @@ impl Readers {
         let mut buffer = [0; 64 * 1024];
         match self.sockets[reader].read(&mut buffer) {
             Ok(0) => bail!("the DAC closed a reader that did nothing wrong"),
-            Ok(count) if self.pending[reader].len() + count > MOST => bail!("a message without an end"),
+            Ok(count) if self.pending[reader].len() + count > MAX_PENDING_BYTES => {
+                bail!("a message without an end")
+            }
             Ok(count) => {
                 self.pending[reader].extend_from_slice(&buffer[..count]);
                 Ok(true)

@@ -1,11 +1,11 @@
-//! How subscribers subscribe.
+//! Requests by which subscribers subscribe.
 
 use crate::servers::{INSTANCE, NODE, register};
 use clap::ValueEnum;
 use serde_json::json;
 use std::net::SocketAddr;
 
-/// How a server is subscribed to.
+/// Protocol of a subscription to a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Dialect {
     /// Every connection receives everything.

@@ -31,7 +31,7 @@ pub struct Member {
     outbound: Vec<u8>,
 }
 
-/// What a subscriber has received.
+/// Bytes and messages that a subscriber has received.
 #[derive(Debug)]
 pub struct Received {
     is_open: bool,
@@ -61,7 +61,7 @@ pub struct Way<'a> {
 }
 
 impl Member {
-    /// Begins to connect, as subscriber so many of those at its address.
+    /// Begins to connect, as subscriber number `index` of those at its address.
     pub fn connect(way: Way<'_>, index: usize, request: &[u8]) -> io::Result<Self> {
         let socket = Socket::new(Domain::for_address(way.server), Type::STREAM, Some(Protocol::TCP))?;
         socket.set_nonblocking(true)?;
@@ -89,7 +89,7 @@ impl Member {
         Ok(Self { stream, received, outbound: request.to_vec() })
     }
 
-    /// What it has received.
+    /// Returns what the subscriber has received.
     pub fn received(&self) -> &Received {
         &self.received
     }
@@ -105,7 +105,7 @@ impl Member {
     }
 
     /// Sends bytes.
-    pub fn say(&mut self, bytes: &[u8]) -> anyhow::Result<()> {
+    pub fn send(&mut self, bytes: &[u8]) -> anyhow::Result<()> {
         self.outbound.extend_from_slice(bytes);
         self.flush()
     }
@@ -225,8 +225,8 @@ impl Received {
 
     /// Bytes of the server's answer, if it is all there.
     fn welcome(&mut self, bytes: &[u8], tally: &mut Tally) -> anyhow::Result<usize> {
-        const END: &[u8] = b"\r\n\r\n";
-        let Some(end) = bytes.windows(END.len()).position(|window| window == END) else {
+        const HEAD_END: &[u8] = b"\r\n\r\n";
+        let Some(end) = bytes.windows(HEAD_END.len()).position(|window| window == HEAD_END) else {
             if bytes.len() > MAX_ANSWER {
                 bail!("handshake response too long");
             }
@@ -237,6 +237,6 @@ impl Received {
         }
         self.is_open = true;
         tally.welcomed += 1;
-        Ok(end + END.len())
+        Ok(end + HEAD_END.len())
     }
 }

@@ -23,10 +23,10 @@ use std::{
 
 /// Handshakes under way at the same time: less than a listener keeps for its server to accept.
 const WAVE: usize = 128;
-/// Read from a socket at once: a burst and more.
-const READ: usize = 256 * 1024;
+/// Bytes that are read from a socket at once: a burst and more.
+const READ_BUFFER_BYTES: usize = 256 * 1024;
 /// Timeout without messages.
-const PATIENCE: Duration = Duration::from_secs(10);
+const MESSAGE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Subscribers of one server.
 #[derive(Debug)]
@@ -60,7 +60,7 @@ impl Crowd {
             poll: Poll::new()?,
             events: Events::with_capacity(1024),
             members: Vec::with_capacity(count),
-            buffer: vec![0; READ],
+            buffer: vec![0; READ_BUFFER_BYTES],
             tally: Tally::default(),
             bytes: 0,
             busy: Duration::ZERO,
@@ -74,12 +74,12 @@ impl Crowd {
             crowd.turn(Duration::from_millis(10))?;
             if crowd.tally.welcomed > open {
                 (open, heard) = (crowd.tally.welcomed, Instant::now());
-            } else if heard.elapsed() > PATIENCE {
+            } else if heard.elapsed() > MESSAGE_TIMEOUT {
                 bail!("stalled after {open} of {count} handshakes");
             }
         }
         let subscribe = dialect.subscribe()?;
-        crowd.members.iter_mut().try_for_each(|member| member.say(&subscribe))?;
+        crowd.members.iter_mut().try_for_each(|member| member.send(&subscribe))?;
         Ok(crowd)
     }
 
@@ -129,7 +129,7 @@ impl Crowd {
         }
     }
 
-    /// Waits until so many messages have come in total. Polls without sleeping: waking this side would cost the server a call to the other core for
+    /// Waits until `messages` have come in total. Polls without sleeping: waking this side would cost the server a call to the other core for
     /// each write, more often for a slower server. Remote subscribers have no such cost.
     pub fn wait_for(&mut self, messages: u64) -> anyhow::Result<()> {
         let (mut heard, mut had) = (Instant::now(), self.tally.messages);
@@ -137,7 +137,7 @@ impl Crowd {
             self.turn(Duration::ZERO)?;
             if self.tally.messages > had {
                 (heard, had) = (Instant::now(), self.tally.messages);
-            } else if heard.elapsed() > PATIENCE {
+            } else if heard.elapsed() > MESSAGE_TIMEOUT {
                 bail!("stalled after {had} of {messages} messages");
             }
         }

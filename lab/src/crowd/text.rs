@@ -14,16 +14,16 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Rest of a polling client after each answer.
-const REST: Duration = Duration::from_millis(250);
+/// Delay of a polling client after each answer.
+const POLL_DELAY: Duration = Duration::from_millis(250);
 /// Longest wait of a long poll, seconds.
 const HOLD: u32 = 20;
-/// Read from a socket at once.
-const READ: usize = 64 * 1024;
+/// Bytes that are read from a socket at once.
+const READ_BUFFER_BYTES: usize = 64 * 1024;
 /// Requests under way while clients connect.
 const WAVE: usize = 128;
 /// Timeout without progress while clients connect.
-const PATIENCE: Duration = Duration::from_secs(10);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A text door.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,7 +59,7 @@ impl TextDoor {
             (Self::LongPoll, resume) => format!("&resume={resume}&timeout={HOLD}"),
             (_, resume) => format!("&resume={resume}"),
         };
-        // The first answer of a long poll says where to go on.
+        // The first answer of a long poll has the position to resume at.
         let path = if resume.is_empty() && self == Self::LongPoll { Self::Poll.path() } else { self.path() };
         format!("GET {path}?node={NODE}&instance={instance}{more} HTTP/1.1\r\nHost: localhost\r\n\r\n")
     }
@@ -72,7 +72,7 @@ pub struct TextCrowd {
     poll: Poll,
     events: Events,
     members: Vec<Member>,
-    /// Whether polling clients ask again: once all have connected, who would otherwise wait behind them.
+    /// Whether polling clients ask again. They do once all have connected: before, they would delay others.
     asks_again: bool,
     buffer: Vec<u8>,
     /// Received so far.
@@ -97,7 +97,7 @@ struct Member {
 }
 
 impl TextCrowd {
-    /// Connects so many clients, and waits until all have an answer.
+    /// Connects `count` clients, and waits until all have an answer.
     pub fn connect(server: SocketAddr, door: TextDoor, count: usize) -> anyhow::Result<Self> {
         let mut crowd = Self {
             door,
@@ -105,7 +105,7 @@ impl TextCrowd {
             events: Events::with_capacity(1024),
             members: Vec::with_capacity(count),
             asks_again: false,
-            buffer: vec![0; READ],
+            buffer: vec![0; READ_BUFFER_BYTES],
             tally: Tally::default(),
             bytes: 0,
         };
@@ -117,7 +117,7 @@ impl TextCrowd {
             crowd.turn(Duration::from_millis(10))?;
             if crowd.tally.welcomed > open {
                 (open, heard) = (crowd.tally.welcomed, Instant::now());
-            } else if heard.elapsed() > PATIENCE {
+            } else if heard.elapsed() > CONNECT_TIMEOUT {
                 bail!("stalled after {open} of {count} clients");
             }
         }
@@ -243,7 +243,7 @@ impl Member {
         if !door.is_endless() {
             let resume = values(&text, "\"next\":\"").last().context("an answer without a position")?;
             self.outbound = door.request(resume).into_bytes();
-            self.due = (door == TextDoor::Poll).then(|| Instant::now() + REST);
+            self.due = (door == TextDoor::Poll).then(|| Instant::now() + POLL_DELAY);
             self.flush()?;
         }
         Ok(())
@@ -266,7 +266,7 @@ impl Member {
     }
 }
 
-/// What stands behind each occurrence of a key, up to the next quotation mark, comma or bracket.
+/// Returns the text after each occurrence of a key, up to the next quotation mark, comma or bracket.
 fn values<'a>(text: &'a str, key: &'a str) -> impl Iterator<Item = &'a str> {
     text.split(key).skip(1).map(|rest| rest.split(['"', ',', '}', ']']).next().unwrap_or_default())
 }
@@ -278,10 +278,12 @@ fn last_line(bytes: &[u8]) -> Option<usize> {
 
 /// The length of a complete answer (RFC 9112 sections 6 and 7.1).
 fn answer(bytes: &[u8]) -> anyhow::Result<Option<usize>> {
-    const END: &[u8] = b"\r\n\r\n";
-    let Some(head) = bytes.windows(END.len()).position(|window| window == END) else { return Ok(None) };
+    const HEAD_END: &[u8] = b"\r\n\r\n";
+    let Some(head) = bytes.windows(HEAD_END.len()).position(|window| window == HEAD_END) else {
+        return Ok(None);
+    };
     let text = String::from_utf8_lossy(bytes.get(..head).unwrap_or_default()).to_ascii_lowercase();
-    let begin = head + END.len();
+    let begin = head + HEAD_END.len();
     if let Some(length) = text.lines().find_map(|line| line.strip_prefix("content-length:")) {
         let end = begin + length.trim().parse::<usize>().context("a length that is none")?;
         return Ok((bytes.len() >= end).then_some(end));

@@ -1,7 +1,7 @@
 //! The commands: list, run, report, compare.
 
 use super::{
-    Choice, Downloads, Experiment, Hosts, Interrupt, Method, Readiness, Surroundings,
+    CellContext, Choice, Downloads, Experiment, Hosts, Interrupt, Method, Readiness,
     folder::RunFolder,
     live::Recorder,
     plan::Lists,
@@ -19,7 +19,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Where runs are kept.
+/// Folder that keeps runs.
 const RUNS: &str = "lab-runs";
 
 /// Lists the experiments, their plans and variables.
@@ -65,7 +65,7 @@ pub struct Run {
     /// Build no server from what must be downloaded: it is absent.
     #[arg(long)]
     offline: bool,
-    /// Go on with a run that was ended.
+    /// Resume a run that was ended.
     #[arg(long, value_name = "RUN", conflicts_with_all = ["name", "quick", "paper", "plan", "set", "only", "repeat"])]
     resume: Option<PathBuf>,
     /// Folder for runs.
@@ -141,7 +141,7 @@ fn describe(experiment: &Experiment, text: &mut String) -> fmt::Result {
 }
 
 impl Run {
-    /// Runs the experiment, or goes on with it, and writes its report.
+    /// Runs or resumes the experiment, and writes its report.
     pub fn run(&self, methods: &[&dyn Method]) -> anyhow::Result<()> {
         let (method, folder) = match &self.resume {
             Some(path) => resumed(methods, path, self.downloads())?,
@@ -155,9 +155,9 @@ impl Run {
             (Some(recorder), count) => Some(Hosts::wait(recorder, count, &interrupt)?),
             (None, _) => bail!("load from other hosts needs the DAC of the run"),
         };
-        let surroundings =
-            Surroundings { interrupt: &interrupt, recorder: recorder.as_ref(), hosts: hosts.as_ref() };
-        let ending = run::run(method, &folder, &surroundings)?;
+        let context =
+            CellContext { interrupt: &interrupt, recorder: recorder.as_ref(), hosts: hosts.as_ref() };
+        let ending = run::run(method, &folder, &context)?;
         recorder.map_or(Ok(()), Recorder::finish)?;
         let experiment = Experiment::parse(method.declaration())?;
         let written = report::write(&experiment, std::slice::from_ref(&folder), folder.path())?;
@@ -209,7 +209,7 @@ fn recorder(folder: &RunFolder, listen: IpAddr) -> Option<Recorder> {
     started.inspect_err(|error| eprintln!("not live: {error:#}")).ok()
 }
 
-/// A run to go on with; servers that were absent may be there now.
+/// Returns a run to resume; servers that were absent may be there now.
 fn resumed<'a>(
     methods: &[&'a dyn Method],
     path: &Path,

@@ -1,4 +1,4 @@
-//! What an experiment declares: the keys of its TOML file.
+//! Declaration of an experiment: the keys of its TOML file.
 
 use super::value::{Value, Values};
 use anyhow::{Context, bail, ensure};
@@ -24,10 +24,10 @@ pub struct Experiment {
     /// Everything that is measured.
     #[serde(rename = "server")]
     pub servers: Vec<Server>,
-    /// What can be run.
+    /// Plans that can be run.
     #[serde(rename = "plan")]
     pub plans: Vec<Plan>,
-    /// What is drawn.
+    /// Figures that are drawn.
     #[serde(rename = "figure")]
     pub figures: Vec<Figure>,
     /// Numbers of the publication.
@@ -39,7 +39,7 @@ pub struct Experiment {
     /// Measures that the report has for each cell.
     #[serde(rename = "column", default)]
     pub columns: Vec<Column>,
-    /// How the measurement is made.
+    /// Notes on the method of measurement.
     pub method: MethodNotes,
 }
 
@@ -49,7 +49,7 @@ pub struct Experiment {
 pub struct Variable {
     /// As the publication names it.
     pub name: String,
-    /// Of numbers.
+    /// Unit of numbers.
     #[serde(default)]
     pub unit: String,
     /// In a line.
@@ -101,9 +101,9 @@ pub struct Plan {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Block {
-    /// What these cells have in common.
+    /// Title of these cells.
     pub title: String,
-    /// Those of the plan's servers that it runs; all if empty.
+    /// Servers of the plan that it runs; all if empty.
     #[serde(default)]
     pub servers: Vec<String>,
     /// The values.
@@ -140,13 +140,13 @@ pub struct Figure {
     /// The variable that has a panel for each value.
     #[serde(default)]
     pub panels: String,
-    /// Those of its values that are drawn; those of the publication if empty.
+    /// Values that are drawn; those of the publication if empty.
     #[serde(default)]
     pub panel_values: Vec<Value>,
     /// The variables that distinguish the curves of a panel.
     #[serde(default)]
     pub curves: Vec<String>,
-    /// What the publication reports.
+    /// Statement of the publication.
     #[serde(default)]
     pub paper: String,
     /// A remark.
@@ -160,9 +160,9 @@ pub struct Figure {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Fact {
-    /// Where it is printed.
+    /// Place in the publication.
     pub place: String,
-    /// What was measured.
+    /// Measured quantity.
     pub what: String,
     /// The measure of a cell that is compared.
     pub measure: String,
@@ -186,15 +186,15 @@ pub struct Against {
     pub difference: Difference,
 }
 
-/// How two numbers make a difference.
+/// Comparison of two numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Difference {
-    /// How many times the other's it is.
+    /// Ratio to the other's number.
     Times,
-    /// How much less it is than the other's, in percent.
+    /// Reduction from the other's number, in percent.
     Less,
-    /// How many more of them fit where the other's fits, in percent.
+    /// Additional ones that fit where the other's fits, in percent.
     MoreFit,
 }
 
@@ -213,7 +213,7 @@ impl Difference {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Comparison {
-    /// What is compared.
+    /// Title of the comparison.
     pub title: String,
     /// The measure that is the mean.
     pub mean: String,
@@ -233,11 +233,11 @@ pub struct Column {
     pub title: String,
 }
 
-/// How the measurement is made.
+/// Notes on the method of measurement.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MethodNotes {
-    /// How it differs from the publication's.
+    /// Differences from the method of the publication.
     pub differences: Vec<String>,
 }
 

@@ -19,7 +19,7 @@ const CELLS: &str = "cells";
 #[derive(Debug)]
 pub struct RunFolder {
     path: PathBuf,
-    /// What is run, where and with what.
+    /// Record of the run: its cells, the machine and the programs.
     pub record: RunRecord,
 }
 
@@ -46,12 +46,12 @@ impl RunFolder {
         Ok(Self { path: path.to_owned(), record })
     }
 
-    /// Where it is.
+    /// Path of the folder.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// What OASIS has recorded of the run.
+    /// Archive of the run that OASIS has recorded.
     pub fn archive(&self) -> PathBuf {
         self.path.join("archive")
     }

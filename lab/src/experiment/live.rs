@@ -26,11 +26,11 @@ pub struct Recorder {
 /// The node of a cell; without a recorder it has no probes.
 #[derive(Debug, Default)]
 pub struct CellNode {
-    /// What clients see.
+    /// Probe of the clients.
     pub load: Option<PushedProbe<Load>>,
-    /// What the server needs.
+    /// Probe of the server's processor time and memory.
     pub server: Option<PushedProbe<Server>>,
-    /// What each of its workers needs.
+    /// Probes of each of its workers.
     pub workers: Vec<PushedProbe<Worker>>,
     node: Option<Node>,
 }

@@ -1,4 +1,4 @@
-//! What an experiment does to measure one cell.
+//! Interface of an experiment: the measurement of one cell.
 
 use super::{
     Cell, Hosts, Interrupt, Measured,
@@ -16,16 +16,11 @@ pub trait Method: Sync {
     /// Builds these servers as needed, and says which are ready.
     fn prepare(&self, servers: &[String], downloads: Downloads) -> BTreeMap<String, Readiness>;
 
-    /// How long a cell will take.
+    /// Returns the expected duration of a cell.
     fn expected(&self, cell: &Cell) -> Duration;
 
     /// Measures a cell. Files that it keeps go to `folder`. It returns early, with an error, when the run is interrupted.
-    fn measure(
-        &self,
-        cell: &Cell,
-        folder: &Path,
-        surroundings: &Surroundings<'_>,
-    ) -> anyhow::Result<Measured>;
+    fn measure(&self, cell: &Cell, folder: &Path, context: &CellContext<'_>) -> anyhow::Result<Measured>;
 
     /// Serves the pages of a cell, if it has some, for people to open by hand, until the run is interrupted. `say` gets their addresses.
     fn show(
@@ -38,18 +33,18 @@ pub trait Method: Sync {
     }
 }
 
-/// What a cell is measured in.
+/// Context in which a cell is measured.
 #[derive(Debug, Clone, Copy)]
-pub struct Surroundings<'a> {
+pub struct CellContext<'a> {
     /// Whether the run should end.
     pub interrupt: &'a Interrupt,
-    /// Who records the run, if anybody does.
+    /// Recorder of the run, if it is recorded.
     pub recorder: Option<&'a Recorder>,
-    /// Where the load comes from, if not from here.
+    /// Hosts of the load; none if it comes from this one.
     pub hosts: Option<&'a Hosts>,
 }
 
-impl Surroundings<'_> {
+impl CellContext<'_> {
     /// The node of a cell whose server has workers that are watched.
     pub fn node(&self, cell: &Cell, workers: usize) -> anyhow::Result<CellNode> {
         self.recorder.map_or(Ok(CellNode::default()), |recorder| recorder.node(&cell.server, workers))
@@ -59,9 +54,9 @@ impl Surroundings<'_> {
 /// Whether a server may be built from what must be downloaded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Downloads {
-    /// It may.
+    /// The server may be absent.
     Allowed,
-    /// It is absent if something is missing.
+    /// The server is absent if something is missing.
     Refused,
 }
 

@@ -23,7 +23,7 @@ pub use declaration::Experiment;
 pub use hosts::{Host, Hosts, LoadProcess};
 pub use interrupt::Interrupt;
 pub use live::{Load, Server, Worker};
-pub use method::{Downloads, Method, Readiness, Surroundings};
+pub use method::{CellContext, Downloads, Method, Readiness};
 pub use outcome::Measured;
 pub use plan::{Cell, Choice};
 #[cfg(test)]

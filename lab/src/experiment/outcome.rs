@@ -1,4 +1,4 @@
-//! What is known of a cell that has been run.
+//! Outcome of a cell that has been run.
 
 use super::plan::Cell;
 use serde::{Deserialize, Serialize};
@@ -10,25 +10,25 @@ pub type Series = Vec<(f64, f64)>;
 /// A finished cell, the content of its file.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct CellResult {
-    /// What was run.
+    /// Cell that was run.
     pub cell: Cell,
     /// When it began (RFC 3339).
     pub began: String,
-    /// How long it took.
+    /// Duration of the measurement.
     pub seconds: f64,
-    /// What came of it.
+    /// Outcome of the measurement.
     pub outcome: Outcome,
 }
 
-/// What came of a cell.
+/// Outcome of a cell.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
-    /// It was measured.
+    /// The cell was measured.
     Measured(Measured),
     /// Its server cannot run on this machine.
     Absent(String),
-    /// It ended with an error.
+    /// The cell ended with an error.
     Failed(String),
 }
 
@@ -42,7 +42,7 @@ pub struct Measured {
     /// Values by the percentage of measurements that are at most as large, by name.
     #[serde(default)]
     pub distributions: BTreeMap<String, Series>,
-    /// What a reader of the numbers must know.
+    /// Notes for a reader of the numbers.
     pub notes: Vec<String>,
 }
 

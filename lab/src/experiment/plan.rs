@@ -11,7 +11,7 @@ use std::{collections::BTreeMap, time::Duration};
 /// Values for variables, as given on the command line.
 pub type Lists = BTreeMap<String, Vec<Value>>;
 
-/// What is run.
+/// Choice of cells to run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Choice {
     /// The plan's name.
@@ -20,7 +20,7 @@ pub struct Choice {
     pub set: Lists,
     /// Cells with other values are left out.
     pub only: Lists,
-    /// How often each cell is run.
+    /// Number of repetitions of each cell.
     pub repeat: usize,
 }
 
@@ -29,7 +29,7 @@ pub struct Choice {
 pub struct Cell {
     /// Unique in its run, and the name of its file.
     pub id: String,
-    /// What its block has in common.
+    /// Title of its block.
     pub title: String,
     /// The measured server.
     pub server: String,
@@ -90,7 +90,7 @@ impl Cell {
         self.settings.get(name).with_context(|| format!("the cell has no {name}"))
     }
 
-    /// What it has in common with its repetitions.
+    /// Returns the key that it has in common with its repetitions.
     pub fn key(&self) -> (&str, &Values) {
         (&self.server, &self.stands_for)
     }
@@ -169,7 +169,7 @@ impl Choice {
         stands_for.extend(values.clone());
         let mut settings = stands_for.clone();
         for (name, factor) in &plan.scale {
-            // What is set on the command line is meant as it stands.
+            // Values of the command line are not scaled.
             let is_scaled = block.values.contains_key(name) && !self.set.contains_key(name);
             if let Some(value) = settings.get_mut(name).filter(|_| is_scaled) {
                 *value = value.scaled(*factor);

@@ -16,7 +16,7 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Of a run with these cells to do.
+    /// Begins the progress of a run with these cells to do.
     pub fn new(expected: &[Duration]) -> Self {
         let left = expected.iter().sum();
         Self {
@@ -35,7 +35,7 @@ impl Progress {
         eprintln!("[{}/{}] {name}; {} left", self.done + 1, self.cells, span(self.left()));
     }
 
-    /// It has ended.
+    /// Ends the cell.
     pub fn end(&mut self, expected: Duration, said: &str) {
         let taken = self.began.elapsed();
         self.done += 1;

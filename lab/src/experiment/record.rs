@@ -18,7 +18,7 @@ pub struct RunRecord {
     pub experiment: String,
     /// When it began (RFC 3339).
     pub began: String,
-    /// What was chosen on the command line.
+    /// Choices on the command line.
     pub choice: Choice,
     /// The version of OASIS.
     pub version: String,
@@ -50,7 +50,7 @@ pub struct Machine {
 }
 
 impl RunRecord {
-    /// Of a run that begins now.
+    /// Creates the record of a run that begins now.
     pub fn new(
         experiment: &Experiment,
         choice: Choice,

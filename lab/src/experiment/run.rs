@@ -1,7 +1,7 @@
 //! Runs the cells of a plan that have no result yet.
 
 use super::{
-    Method, Surroundings,
+    CellContext, Method,
     declaration::{Column, Experiment},
     folder::RunFolder,
     method::Readiness,
@@ -19,7 +19,7 @@ use std::{
 /// Columns of the report in a line of progress.
 const SAID: usize = 4;
 
-/// What became of a run.
+/// End of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ending {
     /// Every cell has a result.
@@ -49,12 +49,8 @@ pub fn announce(method: &dyn Method, folder: &RunFolder) -> anyhow::Result<()> {
 }
 
 /// Runs what is due. A cell that was cut off by Ctrl-C has no result, and is run again when the run is resumed.
-pub fn run(
-    method: &dyn Method,
-    folder: &RunFolder,
-    surroundings: &Surroundings<'_>,
-) -> anyhow::Result<Ending> {
-    let (interrupt, experiment) = (surroundings.interrupt, Experiment::parse(method.declaration())?);
+pub fn run(method: &dyn Method, folder: &RunFolder, context: &CellContext<'_>) -> anyhow::Result<Ending> {
+    let (interrupt, experiment) = (context.interrupt, Experiment::parse(method.declaration())?);
     let due = due(folder)?;
     let mut progress = Progress::new(&due.iter().map(|cell| method.expected(cell)).collect::<Vec<_>>());
     for cell in due {
@@ -63,7 +59,7 @@ pub fn run(
         }
         progress.begin(&cell.id);
         let (began, clock) = (record::now(), Instant::now());
-        let outcome = outcome(method, folder, cell, surroundings)?;
+        let outcome = outcome(method, folder, cell, context)?;
         if interrupt.is_set() && matches!(outcome, Outcome::Failed(_)) {
             return Ok(Ending::Interrupted);
         }
@@ -80,13 +76,13 @@ fn outcome(
     method: &dyn Method,
     folder: &RunFolder,
     cell: &Cell,
-    surroundings: &Surroundings<'_>,
+    context: &CellContext<'_>,
 ) -> anyhow::Result<Outcome> {
     if let Some(Readiness::Absent(reason)) = folder.record.servers.get(&cell.server) {
         return Ok(Outcome::Absent(reason.clone()));
     }
     let scratch = folder.scratch(cell)?;
-    Ok(match method.measure(cell, &scratch, surroundings) {
+    Ok(match method.measure(cell, &scratch, context) {
         Ok(measured) => Outcome::Measured(measured),
         Err(error) => Outcome::Failed(format!("{error:#}")),
     })

@@ -67,7 +67,7 @@ pub struct Browser {
 pub struct TabMemory {
     /// Resident memory of the processes that show pages.
     pub resident: u64,
-    /// What of it is theirs alone, and not of files.
+    /// Memory that is private to the processes, without files.
     pub private: u64,
 }
 
@@ -144,7 +144,7 @@ user_pref("network.connectivity-service.enabled", false);
 
 impl Drop for Browser {
     fn drop(&mut self) {
-        // It may have ended by itself.
+        // The process may have ended by itself.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }

@@ -11,10 +11,10 @@ use std::{
 };
 use tokio_tungstenite::tungstenite::{Message, WebSocket, client};
 
-/// How long the browser may take to say where it listens, and to answer.
-const PATIENCE: Duration = Duration::from_secs(30);
-/// Between two looks for its address.
-const LOOK: Duration = Duration::from_millis(50);
+/// Timeout of the browser for its address, and for each answer.
+const BROWSER_TIMEOUT: Duration = Duration::from_secs(30);
+/// Interval between two reads of its address.
+const ADDRESS_POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// A connection to the page of a browser.
 #[derive(Debug)]
@@ -28,7 +28,7 @@ pub struct DevTools {
 impl DevTools {
     /// Attaches to the first page of the browser with this profile.
     pub fn attach(profile: &Path) -> anyhow::Result<Self> {
-        let until = Instant::now() + PATIENCE;
+        let until = Instant::now() + BROWSER_TIMEOUT;
         let (port, path) = loop {
             if let Some(address) =
                 address(&fs::read_to_string(profile.join("DevToolsActivePort")).unwrap_or_default())
@@ -38,11 +38,11 @@ impl DevTools {
             if Instant::now() > until {
                 bail!("the browser does not say where its DevTools listen");
             }
-            thread::sleep(LOOK);
+            thread::sleep(ADDRESS_POLL_INTERVAL);
         };
         let stream = TcpStream::connect(("127.0.0.1", port)).context("DevTools")?;
         stream.set_nodelay(true)?;
-        stream.set_read_timeout(Some(PATIENCE))?;
+        stream.set_read_timeout(Some(BROWSER_TIMEOUT))?;
         let (socket, _) = client(format!("ws://127.0.0.1:{port}{path}"), stream).context("DevTools")?;
         let mut tools = Self { socket, session: String::new(), number: 0 };
         let targets = tools.call("Target.getTargets", json!({}))?;
@@ -72,7 +72,7 @@ impl DevTools {
         }
         self.socket.send(Message::text(call.to_string())).with_context(|| method.to_owned())?;
         loop {
-            // Events come in between.
+            // Events may come before the answer.
             let Message::Text(text) = self.socket.read().with_context(|| method.to_owned())? else {
                 continue;
             };
@@ -101,7 +101,7 @@ mod tests {
     #[test]
     fn the_browser_writes_its_port_and_a_path() {
         assert_eq!(address("41021\n/devtools/browser/9b"), Some((41_021, "/devtools/browser/9b".into())));
-        // It is just writing them.
+        // The browser is just writing them.
         assert_eq!((address(""), address("41021\n"), address("x\n/a")), (None, None, None));
     }
 }

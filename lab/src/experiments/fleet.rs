@@ -11,10 +11,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Between two looks at Ctrl-C.
-const LOOK: Duration = Duration::from_millis(200);
-/// How late a process may be with its summary, and how long all may be silent after that: on an overloaded machine a second of work takes many.
-const LATE: Duration = Duration::from_secs(30);
+/// Interval between two checks of Ctrl-C.
+const INTERRUPT_POLL_INTERVAL: Duration = Duration::from_millis(200);
+/// Timeout of a summary, and of all processes together after that: on an overloaded machine a second of work takes many.
+const SUMMARY_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Counts of a process, which can be added to those of others.
 pub trait Tally: DeserializeOwned + Send + 'static {
@@ -57,7 +57,7 @@ impl<T: Serialize> Report<T> {
     }
 }
 
-/// What all processes saw.
+/// Summary of all processes.
 #[derive(Debug)]
 pub struct Summary<T> {
     /// Sums of all processes, by second.
@@ -69,9 +69,9 @@ pub struct Summary<T> {
 /// Running processes; they end when this is dropped.
 #[derive(Debug)]
 pub struct Fleet<T> {
-    /// How many there are, here or on other hosts.
+    /// Number of processes, here or on other hosts.
     count: usize,
-    /// Those here.
+    /// Processes on this host.
     processes: Vec<LoadProcess>,
     reports: Receiver<Report<T>>,
     deadline: Instant,
@@ -102,7 +102,12 @@ impl<T: Tally> Fleet<T> {
                 });
             }
         }
-        Ok(Self { count: orders.len(), processes, reports, deadline: Instant::now() + longest + LATE })
+        Ok(Self {
+            count: orders.len(),
+            processes,
+            reports,
+            deadline: Instant::now() + longest + SUMMARY_TIMEOUT,
+        })
     }
 
     /// Numbers of the processes here.
@@ -127,10 +132,10 @@ impl<T: Tally> Fleet<T> {
                 self.count,
                 seconds.keys().last().map_or(0, |second| second + 1),
             );
-            let report = self.reports.recv_timeout(LOOK);
+            let report = self.reports.recv_timeout(INTERRUPT_POLL_INTERVAL);
             if report.is_ok() {
                 // A sign of life: the processes end by themselves.
-                self.deadline = self.deadline.max(Instant::now() + LATE);
+                self.deadline = self.deadline.max(Instant::now() + SUMMARY_TIMEOUT);
             }
             match report {
                 Ok(Report::Second(second)) => {
@@ -164,7 +169,7 @@ impl Second {
     }
 }
 
-/// Returns whether the line is a report that somebody waits for.
+/// Returns whether the line is a report that is awaited.
 fn pass_on<T: Tally>(line: &str, reports: &Sender<Report<T>>) -> bool {
     serde_json::from_str(line).is_ok_and(|report| reports.send(report).is_ok())
 }

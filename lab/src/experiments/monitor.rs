@@ -7,12 +7,12 @@ use std::{
     time::{Duration, Instant},
 };
 
-const PERIOD: Duration = Duration::from_secs(1);
+const SAMPLE_INTERVAL: Duration = Duration::from_secs(1);
 
 /// A process or a thread that is watched by itself.
 #[derive(Debug, Clone)]
 pub struct Part {
-    /// Of its series.
+    /// Name of its series.
     pub name: String,
     /// Its process.
     pub pid: u32,
@@ -66,7 +66,7 @@ impl Monitor {
             let began = Instant::now();
             let mut watched = Vec::new();
             let mut before = Reading::now(&server, &parts);
-            while stopped.recv_timeout(PERIOD) == Err(RecvTimeoutError::Timeout) {
+            while stopped.recv_timeout(SAMPLE_INTERVAL) == Err(RecvTimeoutError::Timeout) {
                 let Some(now) = Reading::now(&server, &parts) else { break };
                 let earlier = before.replace(now.clone());
                 if let Some(before) = earlier {

@@ -1,4 +1,4 @@
-//! Serves the pages of an experiment and takes what they post, for browsers of a run and for anybody who opens the pages by hand.
+//! Serves the pages of an experiment and takes what they post, for browsers of a run and for people who open the pages by hand.
 
 use axum::{
     Json, Router,
@@ -17,7 +17,7 @@ use std::{
 use tokio::{net::TcpListener, runtime::Runtime};
 
 /// Most bytes of a result: 100,000 latencies have fewer.
-const MOST: usize = 4 * 1024 * 1024;
+const MAX_RESULT_BYTES: usize = 4 * 1024 * 1024;
 /// Results that wait to be taken; more are refused.
 const RESULTS: usize = 16;
 
@@ -36,7 +36,8 @@ impl<R: DeserializeOwned + Send + 'static> Site<R> {
         let listener = runtime.block_on(TcpListener::bind((Ipv4Addr::LOCALHOST, 0)))?;
         let address = listener.local_addr()?;
         let (sender, results) = mpsc::sync_channel(RESULTS);
-        let calls = Router::new().route("/results", post(take::<R>)).layer(DefaultBodyLimit::max(MOST));
+        let calls =
+            Router::new().route("/results", post(take::<R>)).layer(DefaultBodyLimit::max(MAX_RESULT_BYTES));
         let router = pages.route("/time", get(time)).merge(calls.with_state(sender));
         runtime.spawn(async move { axum::serve(listener, router).await });
         Ok(Self { address, results, _runtime: runtime })

@@ -11,7 +11,7 @@ use super::{
         network::{Machine, Network},
         program::{Program, ProgramSettings, log},
     },
-    waiting::{PATIENCE, until},
+    waiting::{RECOVERY_TIMEOUT, until},
     world::World,
 };
 use anyhow::Context;
@@ -126,7 +126,7 @@ impl Cluster {
 
     /// Which DAC the node is connected to.
     pub fn home(&self) -> anyhow::Result<usize> {
-        until("a home of the node", PATIENCE, || {
+        until("a home of the node", RECOVERY_TIMEOUT, || {
             (0..2).find(|&at| self.is_home(at)).ok_or_else(|| "none".to_owned())
         })
     }
@@ -155,7 +155,7 @@ impl Cluster {
     /// that took.
     pub fn until_read(&self, readers: &[usize], moment: u64) -> anyhow::Result<Duration> {
         let began = Instant::now();
-        until("readers receive new samples", PATIENCE, || {
+        until("readers receive new samples", RECOVERY_TIMEOUT, || {
             let late: Vec<_> =
                 readers.iter().filter(|at| self.readers[**at].newest() <= moment).copied().collect();
             if late.is_empty() {
@@ -170,7 +170,7 @@ impl Cluster {
     /// Waits until the node is connected to one of these DACs. Returns how long that took.
     pub fn until_home(&self, dacs: &[usize]) -> anyhow::Result<Duration> {
         let began = Instant::now();
-        until("the node is connected", PATIENCE, || {
+        until("the node is connected", RECOVERY_TIMEOUT, || {
             if dacs.iter().any(|at| self.is_home(*at)) { Ok(()) } else { Err("it is not".to_owned()) }
         })?;
         Ok(began.elapsed())
@@ -179,7 +179,7 @@ impl Cluster {
     /// Waits until both DACs and both relays say the same of the node. Returns how long that took.
     pub fn until_equal(&self) -> anyhow::Result<Duration> {
         let began = Instant::now();
-        until("the registries are equal", PATIENCE, || {
+        until("the registries are equal", RECOVERY_TIMEOUT, || {
             let all = self.dacs.iter().chain(&self.relays).map(|each| picture(each.program()?));
             match all.collect::<anyhow::Result<Vec<_>>>() {
                 Ok(all) if all.windows(2).all(|pair| pair[0] == pair[1]) => Ok(()),
@@ -270,7 +270,7 @@ fn node_at(program: &Program) -> anyhow::Result<Value> {
     all.find(|node| node["name"] == NODE).cloned().context("the node is not listed")
 }
 
-/// What a registry says of the node: its run, its connection, its state.
+/// Returns the state of the node in a registry: its run, its connection, its state.
 fn picture(program: &Program) -> anyhow::Result<Value> {
     let node = node_at(program)?;
     let instances = program.get(&format!("/api/v1/instances?node={NODE}"))?;
@@ -279,7 +279,7 @@ fn picture(program: &Program) -> anyhow::Result<Value> {
     Ok(json!([node["run"], node["attach"], node["state"], names]))
 }
 
-/// How many samples the node has taken, as far as a DAC knows.
+/// Returns the number of samples that the node has taken, as far as a DAC knows.
 fn taken(program: &Program) -> anyhow::Result<u64> {
     let ledgers = program.get("/api/v1/ledger")?;
     let mut all = ledgers["instances"].as_array().into_iter().flatten();

@@ -58,7 +58,7 @@ pub struct Faults {
     /// Scenarios at the same time: most of them wait most of the time.
     #[arg(long, default_value_t = 2)]
     jobs: usize,
-    /// Start no scenario after so many seconds.
+    /// Start no scenario after this many seconds.
     #[arg(long, value_name = "SECONDS")]
     budget: Option<u64>,
     /// Keep the folders of failed scenarios, with the log of the DAC.

@@ -7,9 +7,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Longest wait for a recovery on a busy machine.
-pub const PATIENCE: Duration = Duration::from_secs(120);
-const LOOK_AGAIN: Duration = Duration::from_millis(10);
+/// Timeout of a recovery on a busy machine.
+pub const RECOVERY_TIMEOUT: Duration = Duration::from_secs(120);
+const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
 /// Polls until there is a result; `Err` is the state so far, for the message.
 pub fn until<T, S: Display>(
@@ -24,7 +24,7 @@ pub fn until<T, S: Display>(
             Err(state) if began.elapsed() > patience => {
                 bail!("not within {} s: {what}; last seen: {state}", patience.as_secs())
             }
-            Err(_) => thread::sleep(LOOK_AGAIN),
+            Err(_) => thread::sleep(POLL_INTERVAL),
         }
     }
 }

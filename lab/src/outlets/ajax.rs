@@ -1,5 +1,5 @@
-//! AJAX as the publications' first data handler had it (thesis of 2012, section 4.1), a baseline: a response without an end for each XMLHttpRequest. What comes
-//! faster than it looks at the store is overwritten. For comparison the instance's batches as bytes (chapter 6).
+//! AJAX as the publications' first data handler had it (thesis of 2012, section 4.1), a baseline: a response without an end for each XMLHttpRequest. Records
+//! that come faster than it polls the store are overwritten. For comparison the instance's batches as bytes (chapter 6).
 
 use super::store::{Store, Version};
 use axum::{
@@ -19,14 +19,14 @@ use std::{
 };
 use tokio::sync::mpsc;
 
-/// Rest between two looks at the store.
-const REST: Duration = Duration::from_millis(1);
-/// A message has so many bytes at least: the browsers of 2012 showed shorter ones late.
-const PADDED: usize = 256;
+/// Interval between two polls of the store.
+const POLL_INTERVAL: Duration = Duration::from_millis(1);
+/// Least bytes of a message: the browsers of 2012 showed shorter ones late.
+const MIN_MESSAGE_BYTES: usize = 256;
 /// Messages that a client has not taken yet.
-const WAITING: usize = 16;
+const MAX_QUEUED_MESSAGES: usize = 16;
 /// A client that has gone is noticed when something is sent: a line end, this often.
-const ALIVE: Duration = Duration::from_secs(1);
+const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Serves `/ajax/INSTANCE`: the records of a store.
 pub fn records(store: Arc<Store>) -> Router {
@@ -40,11 +40,11 @@ pub fn batches(dac: Arc<Dac>) -> Router {
 
 async fn stream(State(store): State<Arc<Store>>, Path(instance): Path<String>) -> Response {
     let mut seen = Version::default();
-    let look = move || match store.look(&instance, &mut seen) {
+    let poll = move || match store.read_newer(&instance, &mut seen) {
         Ok(record) => Ok(record.map(padded)),
         Err(error) => Err(error.to_string()),
     };
-    endless("application/json", b"\n", look)
+    endless("application/json", b"\n", poll)
 }
 
 async fn binary(State(dac): State<Arc<Dac>>, Path((node, instance)): Path<(String, String)>) -> Response {
@@ -52,9 +52,9 @@ async fn binary(State(dac): State<Arc<Dac>>, Path((node, instance)): Path<(Strin
         return (StatusCode::NOT_FOUND, "no such instance\n").into_response();
     };
     let mut cursor = Cursor::new(instance, StartAt::Now, &Arc::new(Signal::default())).0;
-    let look = move || {
+    let poll = move || {
         let mut bytes = Vec::new();
-        for segment in cursor.read(WAITING).segments {
+        for segment in cursor.read(MAX_QUEUED_MESSAGES).segments {
             let batch = segment.batch();
             bytes.extend_from_slice(&u32::try_from(batch.len()).unwrap_or(u32::MAX).to_le_bytes());
             bytes.extend_from_slice(batch);
@@ -62,32 +62,32 @@ async fn binary(State(dac): State<Arc<Dac>>, Path((node, instance)): Path<(Strin
         Ok((!bytes.is_empty()).then(|| bytes.into()))
     };
     // A batch of no bytes.
-    endless("application/octet-stream", &[0; 4], look)
+    endless("application/octet-stream", &[0; 4], poll)
 }
 
 /// Blanks after the record, and a line end.
 fn padded(mut record: String) -> Bytes {
-    let blanks = PADDED.saturating_sub(record.len() + 1);
+    let blanks = MIN_MESSAGE_BYTES.saturating_sub(record.len() + 1);
     record.extend(std::iter::repeat_n(' ', blanks));
     record.push('\n');
     record.into()
 }
 
-/// A response whose thread looks until the client has gone.
+/// A response whose thread polls until the client has gone.
 fn endless(
     media: &'static str,
     nothing: &'static [u8],
-    mut look: impl FnMut() -> Result<Option<Bytes>, String> + Send + 'static,
+    mut poll: impl FnMut() -> Result<Option<Bytes>, String> + Send + 'static,
 ) -> Response {
-    let (to, from) = mpsc::channel(WAITING);
+    let (to, from) = mpsc::channel(MAX_QUEUED_MESSAGES);
     thread::spawn(move || {
         let mut sent = Instant::now();
         loop {
-            let message = match look() {
+            let message = match poll() {
                 Ok(Some(message)) => message,
-                Ok(None) if sent.elapsed() > ALIVE => Bytes::from_static(nothing),
+                Ok(None) if sent.elapsed() > KEEPALIVE_INTERVAL => Bytes::from_static(nothing),
                 Ok(None) => {
-                    thread::sleep(REST);
+                    thread::sleep(POLL_INTERVAL);
                     continue;
                 }
                 Err(error) => {

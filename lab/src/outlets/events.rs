@@ -14,8 +14,8 @@ use futures_util::stream;
 use std::{convert::Infallible, sync::Arc};
 use tokio::sync::broadcast::{self, Receiver, Sender, error::RecvError};
 
-/// Records that a client may lag behind; then it loses the oldest ones.
-const WAITING: usize = 1_024;
+/// Records by which a client may lag; beyond them it loses the oldest ones.
+const MAX_QUEUED_RECORDS: usize = 1_024;
 
 /// The records of all instances.
 #[derive(Debug)]
@@ -25,14 +25,14 @@ pub struct Events {
 
 impl Default for Events {
     fn default() -> Self {
-        Self { records: broadcast::channel(WAITING).0 }
+        Self { records: broadcast::channel(MAX_QUEUED_RECORDS).0 }
     }
 }
 
 impl Events {
     /// Gives a record to all clients.
     pub fn put(&self, instance: &str, record: String) {
-        // Nobody may listen.
+        // There may be no clients.
         let _ = self.records.send((instance.into(), record.into()));
     }
 }
@@ -72,7 +72,7 @@ mod tests {
         events.put("pump", "1".into());
         events.put("fan", "2".into());
         assert_eq!(next(&mut records, "fan").await.as_deref(), Some("2"));
-        for number in 0..=WAITING {
+        for number in 0..=MAX_QUEUED_RECORDS {
             events.put("fan", number.to_string());
         }
         assert_eq!(next(&mut records, "fan").await.as_deref(), Some("1"), "the oldest one is lost");

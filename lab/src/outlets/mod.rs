@@ -1,7 +1,7 @@
 //! Other ways for a DAC's samples to a browser, which the lab measures beside the doors: AJAX as the publications of 2012 had it, and servers of today.
 //!
-//! [`Records`] is a handler of the DAC. It turns each sample into a JSON record and gives it to one [`Outlet`]: a [`store`] that [`ajax`] looks at again and
-//! again, [`events`], or a [`program`] of Node.js.
+//! [`Records`] is a handler of the DAC. It turns each sample into a JSON record and gives it to one [`Outlet`]: a [`store`] that [`ajax`] polls, [`events`],
+//! or a [`program`] of Node.js.
 
 mod ajax;
 mod events;
@@ -30,8 +30,8 @@ use store::Store;
 use tempfile::TempDir;
 use tokio::net::TcpListener;
 
-/// Rest between two looks at the topic logs.
-const REST: Duration = Duration::from_millis(1);
+/// Interval between two polls of the topic logs.
+const POLL_INTERVAL: Duration = Duration::from_millis(1);
 /// Segments of a topic in one turn, so that no topic waits for another.
 const SEGMENTS: usize = 16;
 
@@ -61,7 +61,7 @@ impl fmt::Display for OutletKind {
     }
 }
 
-/// Where records go.
+/// Destination of records.
 #[derive(Debug)]
 enum Outlet {
     Store(Arc<Store>),
@@ -72,11 +72,11 @@ enum Outlet {
 /// An outlet that runs, until the process ends.
 #[derive(Debug)]
 pub struct Opened {
-    /// Where browsers get the records.
+    /// Address at which browsers get the records.
     pub address: SocketAddr,
-    /// What fills it; none if it reads the topic logs itself.
+    /// Handler that fills it; none if it reads the topic logs itself.
     pub handler: Option<Arc<Records>>,
-    /// Of files.
+    /// Folder of its files.
     _folder: TempDir,
 }
 
@@ -172,7 +172,7 @@ impl Handler for Records {
     fn run(&self, context: Context) -> Result<(), Failure> {
         let signal = Arc::new(Signal::default());
         let mut cursors = Vec::new();
-        while !context.stopping.wait_for(REST) {
+        while !context.stopping.wait_for(POLL_INTERVAL) {
             self.follow(&context.dac, &mut cursors, &signal)
                 .and_then(|()| cursors.iter_mut().try_for_each(|cursor| self.forward(cursor)))
                 .map_err(|error| Failure(error.to_string()))?;

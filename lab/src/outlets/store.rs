@@ -1,4 +1,4 @@
-//! Where the last sample of each instance lies between handler and web server.
+//! Store of the last sample of each instance, between handler and web server.
 
 use super::OutletKind;
 use anyhow::bail;
@@ -14,11 +14,11 @@ use std::{
 /// One store.
 #[derive(Debug)]
 pub struct Store {
-    place: Place,
+    place: Backend,
 }
 
 #[derive(Debug)]
-enum Place {
+enum Backend {
     Files(PathBuf),
     Memory(Mutex<HashMap<String, (u64, String)>>),
     /// For the handler, and for the web server: a process each in the publications' design.
@@ -39,9 +39,9 @@ impl Store {
             OutletKind::File => {
                 let files = folder.join("ajax");
                 fs::create_dir_all(&files)?;
-                Place::Files(files)
+                Backend::Files(files)
             }
-            OutletKind::Memory => Place::Memory(Mutex::default()),
+            OutletKind::Memory => Backend::Memory(Mutex::default()),
             OutletKind::Database => {
                 let file = folder.join("ajax.sqlite");
                 let writes = Connection::open(&file)?;
@@ -49,7 +49,7 @@ impl Store {
                     "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;
                      CREATE TABLE IF NOT EXISTS newest (instance TEXT PRIMARY KEY, version INTEGER NOT NULL, record TEXT NOT NULL);",
                 )?;
-                Place::Database { writes: Mutex::new(writes), reads: Mutex::new(Connection::open(&file)?) }
+                Backend::Database { writes: Mutex::new(writes), reads: Mutex::new(Connection::open(&file)?) }
             }
             OutletKind::Binary | OutletKind::Events | OutletKind::SocketIo | OutletKind::Foxglove => {
                 bail!("{kind} has no store")
@@ -61,15 +61,15 @@ impl Store {
     /// Puts the newest record of an instance in the place of the one before.
     pub fn put(&self, instance: &str, record: &str) -> anyhow::Result<()> {
         match &self.place {
-            // A reader that comes in between finds less than a line, and looks again.
-            Place::Files(folder) => fs::write(file(folder, instance), format!("{record}\n"))?,
-            Place::Memory(records) => {
+            // A reader that comes during the write finds less than a line, and reads again.
+            Backend::Files(folder) => fs::write(file(folder, instance), format!("{record}\n"))?,
+            Backend::Memory(records) => {
                 let mut records = lock(records);
                 let newest = records.entry(instance.to_owned()).or_default();
                 newest.0 += 1;
                 record.clone_into(&mut newest.1);
             }
-            Place::Database { writes, .. } => {
+            Backend::Database { writes, .. } => {
                 let writes = lock(writes);
                 let mut put = writes.prepare_cached(
                     "INSERT INTO newest VALUES (?1, 1, ?2)
@@ -82,19 +82,19 @@ impl Store {
     }
 
     /// Returns the newest record if it is not the one that the reader has.
-    pub fn look(&self, instance: &str, seen: &mut Version) -> anyhow::Result<Option<String>> {
+    pub fn read_newer(&self, instance: &str, seen: &mut Version) -> anyhow::Result<Option<String>> {
         let newest = match &self.place {
-            Place::Files(folder) => changed_file(&file(folder, instance), *seen)?,
-            Place::Memory(records) => {
+            Backend::Files(folder) => changed_file(&file(folder, instance), *seen)?,
+            Backend::Memory(records) => {
                 let records = lock(records);
                 records.get(instance).map(|(version, record)| (Version((*version).into()), record.clone()))
             }
-            Place::Database { reads, .. } => {
+            Backend::Database { reads, .. } => {
                 let reads = lock(reads);
-                let mut look =
+                let mut query =
                     reads.prepare_cached("SELECT version, record FROM newest WHERE instance = ?")?;
                 let row =
-                    look.query_row([instance], |row| Ok((row.get::<_, u32>(0)?, row.get(1)?))).optional()?;
+                    query.query_row([instance], |row| Ok((row.get::<_, u32>(0)?, row.get(1)?))).optional()?;
                 row.map(|(version, record)| (Version(version.into()), record))
             }
         };
@@ -109,7 +109,7 @@ fn file(folder: &Path, instance: &str) -> PathBuf {
     folder.join(format!("{}.json", instance.replace(['/', '\0'], "_")))
 }
 
-/// A file that was changed after this time: its time and its line. None while somebody writes it.
+/// Returns the time and the line of a file that was changed after this time. None while it is being written.
 fn changed_file(path: &Path, seen: Version) -> io::Result<Option<(Version, String)>> {
     let changed = match fs::metadata(path) {
         Ok(metadata) => {
@@ -139,15 +139,15 @@ mod tests {
         for kind in [OutletKind::File, OutletKind::Memory, OutletKind::Database] {
             let store = Store::open(kind, folder.path()).expect("a store");
             let (mut one, mut other) = (Version::default(), Version::default());
-            assert_eq!(store.look("a/b", &mut one).expect("a look"), None, "{kind:?}");
+            assert_eq!(store.read_newer("a/b", &mut one).expect("a read"), None, "{kind:?}");
             store.put("a/b", "{\"sequence\":1}").expect("room");
             // Files have the time of the kernel's last tick.
             std::thread::sleep(std::time::Duration::from_millis(20));
             store.put("a/b", "{\"sequence\":2}").expect("room");
             for reader in [&mut one, &mut other] {
-                let newest = store.look("a/b", reader).expect("a look");
+                let newest = store.read_newer("a/b", reader).expect("a read");
                 assert_eq!(newest.as_deref(), Some("{\"sequence\":2}"), "{kind:?}");
-                assert_eq!(store.look("a/b", reader).expect("a look"), None, "{kind:?}");
+                assert_eq!(store.read_newer("a/b", reader).expect("a read"), None, "{kind:?}");
             }
         }
     }

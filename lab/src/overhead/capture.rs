@@ -15,7 +15,7 @@ const IPV4: i32 = 0x0800_u16.to_be() as i32;
 /// Largest packet of the loopback interface, and more.
 pub const PACKET: usize = 128 * 1024;
 /// Timeout of a capture.
-const PATIENCE: Duration = Duration::from_secs(5);
+const CAPTURE_TIMEOUT: Duration = Duration::from_secs(5);
 /// Room for packets that arrive faster than they are read.
 const BUFFER: usize = 16 * 1024 * 1024;
 
@@ -30,7 +30,7 @@ pub fn packets() -> anyhow::Result<Socket> {
     Ok(packets)
 }
 
-/// What the segments of one direction cost.
+/// Cost of the segments of one direction.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Cost {
     /// Segments with payload.
@@ -55,7 +55,7 @@ impl Wire {
     /// Without the permission to capture (CAP_NET_RAW).
     pub fn open() -> anyhow::Result<Self> {
         let packets = packets()?;
-        packets.set_read_timeout(Some(PATIENCE))?;
+        packets.set_read_timeout(Some(CAPTURE_TIMEOUT))?;
         let listener = TcpListener::bind("127.0.0.1:0")?;
         let sender = TcpStream::connect(listener.local_addr()?)?;
         sender.set_nodelay(true)?;
@@ -94,12 +94,12 @@ impl Wire {
         })
     }
 
-    /// Gives each packet of so many bytes of the stream to `see`.
+    /// Gives each packet of the next `length` bytes of the stream to `see`.
     fn each(&mut self, length: usize, mut see: impl FnMut(&[u8], Segment)) -> anyhow::Result<()> {
         let ports = (self.sender.local_addr()?.port(), self.receiver.local_addr()?.port());
         let (mut buffer, begun, mut missing) = (vec![0; PACKET], Instant::now(), length);
         while missing > 0 {
-            anyhow::ensure!(begun.elapsed() < PATIENCE, "packets are missing from the capture");
+            anyhow::ensure!(begun.elapsed() < CAPTURE_TIMEOUT, "packets are missing from the capture");
             let length = match self.packets.read(&mut buffer) {
                 Ok(length) => length,
                 Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => {

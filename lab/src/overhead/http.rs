@@ -1,4 +1,4 @@
-//! What HTTP adds to a message: the heads of a poll of a real DAC.
+//! Overhead of HTTP for a message: the heads of a poll of a real DAC.
 
 use crate::servers::{Feed, INSTANCE, NODE};
 use anyhow::Context;
@@ -23,9 +23,9 @@ const SCRIPT: &str = "";
 /// Bytes of one poll.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Poll {
-    /// Of the request, which has no body.
+    /// Bytes of the request, which has no body.
     pub request: usize,
-    /// Of the head of the answer.
+    /// Bytes of the head of the answer.
     pub head: usize,
 }
 

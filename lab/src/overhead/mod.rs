@@ -1,4 +1,4 @@
-//! What a message costs on its way: WebSocket frame, TCP, TLS record and HTTP; one message a frame against many in one, and the native batch beside them.
+//! Cost of a message on its way: WebSocket frame, TCP, TLS record and HTTP; one message a frame against many in one, and the native batch beside them.
 //!
 //! [`model`] computes from the specifications, in the terms of Mueller 2014, section 1.2.4. [`capture`] reads the packets of a loopback connection, [`dissection`] names the fields of one, [`tls`]
 //! runs two TLS endpoints, [`http()`] polls a DAC. The report shows computed and measured bytes side by side.
@@ -27,7 +27,7 @@ const PAYLOADS: [usize; 8] = [13, 81, 125, 126, 1_000, 65_535, 65_536, 500_000];
 /// Messages that are sent one by one or together.
 const COUNTS: [usize; 4] = [1, 10, 100, 1_000];
 /// Bytes of each of them: the paper's smallest file.
-const SMALL: usize = 81;
+const SMALL_MESSAGE_BYTES: usize = 81;
 
 /// Bytes that a message costs on each layer, computed and captured. Capturing needs CAP_NET_RAW.
 #[derive(Debug, Args)]
@@ -136,12 +136,12 @@ fn batching(mut wire: Option<&mut Wire>) -> anyhow::Result<String> {
     let mut table =
         Table::new(["messages", "frames", "plain", "TLS 1.3", "captured, plain", "bytes a message, plain"]);
     for count in COUNTS {
-        let one_by_one = vec![message(SMALL, Direction::ToClient); count];
-        let together = vec![message(count * SMALL, Direction::ToClient)];
+        let one_by_one = vec![message(SMALL_MESSAGE_BYTES, Direction::ToClient); count];
+        let together = vec![message(count * SMALL_MESSAGE_BYTES, Direction::ToClient)];
         let ways: [(&str, Model, _); 2] =
             [("one each", model::one_by_one, one_by_one), ("one for all", model::in_one_frame, together)];
         for (frames, computed, writes) in ways {
-            let bytes = |tls| computed(count, SMALL, Direction::ToClient, tls, TIMESTAMPS);
+            let bytes = |tls| computed(count, SMALL_MESSAGE_BYTES, Direction::ToClient, tls, TIMESTAMPS);
             let captured = wire.as_mut().map(|wire| wire.send(&writes)).transpose()?;
             table.row(vec![
                 count.to_string(),
@@ -154,12 +154,12 @@ fn batching(mut wire: Option<&mut Wire>) -> anyhow::Result<String> {
         }
     }
     Ok(format!(
-        "## Many messages in one frame\n\nBytes on the wire of messages of {SMALL} bytes to a client: each written by itself, or all in one frame. Computed for Ethernet; \
+        "## Many messages in one frame\n\nBytes on the wire of messages of {SMALL_MESSAGE_BYTES} bytes to a client: each written by itself, or all in one frame. Computed for Ethernet; \
          the capture is of the\nloopback interface, where a large write needs fewer segments.\n\n{table}"
     ))
 }
 
-/// How the bytes of many messages are computed.
+/// Function that computes the bytes of many messages.
 type Model = fn(usize, usize, Direction, Option<Tls>, usize) -> usize;
 
 /// Samples as packets and as native batches.

@@ -1,4 +1,4 @@
-//! What a message costs on each layer, computed from the specifications.
+//! Cost of a message on each layer, computed from the specifications.
 
 /// Ethernet II: two addresses and a type, without the checksum, as captures show it.
 pub const ETHERNET: usize = 14;
@@ -13,7 +13,7 @@ pub const MTU: usize = 1_500;
 /// RFC 8446 5.1, RFC 5246 6.2.1: plaintext of one record.
 pub const RECORD: usize = 16 * 1024;
 
-/// Who sends.
+/// Direction of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Direction {
     /// Frames are masked.
@@ -59,7 +59,7 @@ pub const fn frame(payload: usize, direction: Direction) -> usize {
     }
 }
 
-/// What the paper prints in its figure 1.5.
+/// Returns the bytes that the paper prints in its figure 1.5.
 pub const fn frame_as_printed(payload: usize, direction: Direction) -> usize {
     match (payload, direction) {
         (0..126, Direction::ToServer) => 6,

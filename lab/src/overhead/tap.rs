@@ -11,12 +11,12 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How often it looks whether it should end.
-const LOOK: Duration = Duration::from_millis(100);
-/// For packets that wait when it should end.
-const REST: Duration = Duration::from_millis(500);
+/// Read timeout, after which it checks whether it should end.
+const READ_TIMEOUT: Duration = Duration::from_millis(100);
+/// Time for packets that wait when it should end.
+const DRAIN_TIME: Duration = Duration::from_millis(500);
 
-/// What was on the wire in one direction.
+/// Packets on the wire in one direction.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counted {
     /// Packets.
@@ -50,7 +50,7 @@ impl Tap {
     /// Without the permission to capture (CAP_NET_RAW).
     pub fn start(ports: Vec<u16>) -> anyhow::Result<Self> {
         let mut packets = capture::packets()?;
-        packets.set_read_timeout(Some(LOOK))?;
+        packets.set_read_timeout(Some(READ_TIMEOUT))?;
         let is_over = Arc::new(AtomicBool::new(false));
         let told = is_over.clone();
         let thread = thread::Builder::new().name("tap".into()).spawn(move || {
@@ -59,7 +59,7 @@ impl Tap {
             loop {
                 // Packets of others may never leave the interface silent.
                 if told.load(Ordering::Relaxed)
-                    && *until.get_or_insert_with(|| Instant::now() + REST) < Instant::now()
+                    && *until.get_or_insert_with(|| Instant::now() + DRAIN_TIME) < Instant::now()
                 {
                     return Ok(traffic);
                 }

@@ -1,4 +1,4 @@
-//! What TLS adds, measured: two rustls endpoints in memory, and the bytes between them.
+//! Overhead of TLS, measured: two rustls endpoints in memory, and the bytes between them.
 
 use super::model::Tls;
 use anyhow::Context;

@@ -14,10 +14,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// For what is still on its way at the end; a door that has more to do than it can gets it several times.
-const TAIL: Duration = Duration::from_millis(500);
-/// So often at most.
-const TAILS: u32 = 20;
+/// Time for samples that are still on their way at the end; a door that lags gets it several times.
+const DRAIN_TIME: Duration = Duration::from_millis(500);
+/// Upper bound of these times.
+const MAX_DRAINS: u32 = 20;
 
 /// The doors at equal load: processor time and bytes of a delivery, age, loss, memory of a client.
 #[derive(Debug, Clone, Args)]
@@ -138,7 +138,7 @@ impl Doors {
         server.order(Order::Round { burst: 1 })?;
         let before = server.resident()?;
         let mut clients = Clients::connect(kind, server.place(0)?.parse()?, count)?;
-        clients.linger(TAIL)?;
+        clients.linger(DRAIN_TIME)?;
         let memory = server.resident()?.saturating_sub(before) as f64 / count as f64;
         clients.count_into(Tally::with_ages()?);
         let (began, cpu) = (Instant::now(), server.cpu()?);
@@ -148,8 +148,8 @@ impl Doors {
             server.order(Order::Round { burst: 1 })?;
             clients.linger((began + period * round).saturating_duration_since(Instant::now()))?;
         }
-        for _ in 0..TAILS {
-            clients.linger(TAIL)?;
+        for _ in 0..MAX_DRAINS {
+            clients.linger(DRAIN_TIME)?;
             if clients.tally().samples >= u64::from(rounds) * count as u64 {
                 break;
             }

@@ -11,8 +11,8 @@ use crate::{
 use clap::Args;
 use std::time::{Duration, Instant};
 
-/// Longer than any server here rests after a round, so that each round is a write of its own.
-const PAUSE: Duration = Duration::from_millis(20);
+/// Pause after a round: longer than that of any server here, so that each round is a write of its own.
+const ROUND_PAUSE: Duration = Duration::from_millis(20);
 /// Least rounds in a measurement.
 const ROUNDS: u32 = 3;
 /// Rounds under way when a server is to go as fast as it can.
@@ -46,7 +46,7 @@ struct Entry {
     results: Vec<Series>,
 }
 
-/// What was measured of one server with one size of bursts.
+/// Measurements of one server with one size of bursts.
 #[derive(Default)]
 struct Series {
     /// Deliveries a second of the server's processor time.
@@ -57,7 +57,7 @@ struct Series {
     comparable: Vec<f64>,
     /// Deliveries a second of the server's processor time, as fast as it goes.
     saturated_cost: Vec<f64>,
-    /// How much of its time the load generator was busy.
+    /// Share of its time for which the load generator was busy.
     generator: Vec<f64>,
 }
 
@@ -193,7 +193,7 @@ impl Entry {
     }
 }
 
-/// Rounds with a rest behind each; deliveries a second of processor time.
+/// Measures rounds with a pause after each; returns deliveries a second of processor time.
 pub(super) fn calm(station: &mut Station, burst: usize, length: Duration) -> anyhow::Result<f64> {
     let Station { served, crowd } = station;
     crowd.count_into(Tally::default());
@@ -203,7 +203,7 @@ pub(super) fn calm(station: &mut Station, burst: usize, length: Duration) -> any
         rounds += 1;
         served.order(Order::Round { burst })?;
         crowd.wait_for(u64::from(rounds) * (burst * crowd.len()) as u64)?;
-        crowd.linger(PAUSE)?;
+        crowd.linger(ROUND_PAUSE)?;
     }
     Ok(crowd.tally.messages as f64 / (served.server.cpu()? - cpu).as_secs_f64())
 }

@@ -16,7 +16,7 @@ const OTHER_FILES: u64 = 200;
 /// Connections of one client process at most: a source address has 28,000 ports, and each process needs files too.
 const EACH: u64 = 10_000;
 /// Time for a server to finish its subscriptions.
-const CALM: Duration = Duration::from_millis(500);
+const SETTLE_TIME: Duration = Duration::from_millis(500);
 
 /// Memory of idle subscribers.
 #[derive(Debug, Clone, Args)]
@@ -69,7 +69,7 @@ fn measure(contender: Contender, count: u64) -> anyhow::Result<Memory> {
     let baseline = served.server.resident()?;
     let subscribers = subscribe(contender, &served, count)?;
     served.order(Order::Round { burst: 1 })?;
-    thread::sleep(CALM);
+    thread::sleep(SETTLE_TIME);
     let full = served.server.resident()?;
     drop(subscribers);
     Ok(Memory { baseline, full })

@@ -1,4 +1,4 @@
-//! How old samples are when subscribers get them, through node, channel and DAC.
+//! Age of samples when subscribers get them, through node, channel and DAC.
 
 use super::progress;
 use crate::{
@@ -10,8 +10,8 @@ use crate::{
 use clap::Args;
 use std::time::{Duration, Instant};
 
-/// For what is still on its way when the probe has ended.
-const TAIL: Duration = Duration::from_millis(500);
+/// Time for samples that are still on their way when the probe has ended.
+const DRAIN_TIME: Duration = Duration::from_millis(500);
 
 /// A probe at a steady rate, and the age of its samples at the subscribers.
 #[derive(Debug, Clone, Args)]
@@ -64,7 +64,7 @@ fn measure(load: &Load) -> anyhow::Result<Vec<String>> {
     served.order(Order::Run { hertz: load.hertz, length: load.length })?;
     crowd.linger(load.length)?;
     let share = (served.server.cpu()? - cpu).as_secs_f64() / began.elapsed().as_secs_f64();
-    crowd.linger(TAIL)?;
+    crowd.linger(DRAIN_TIME)?;
     let ages = crowd.tally.ages();
     let relayed = if load.contender == RELAYED { ", through a relay" } else { "" };
     let age = |age: Option<Duration>| age.map_or("–".into(), millis);

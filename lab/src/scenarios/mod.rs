@@ -1,4 +1,4 @@
-//! What is measured. Each scenario answers a section of the report.
+//! Measurements. Each scenario answers a section of the report.
 
 mod archive;
 mod doors;

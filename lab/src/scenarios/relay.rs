@@ -1,4 +1,4 @@
-//! What a relay costs and adds, beside the DAC that it relays.
+//! Cost and added age of a relay, beside the DAC that it relays.
 
 use super::{fanout::calm, progress};
 use crate::{
@@ -14,8 +14,8 @@ use std::time::{Duration, Instant};
 
 /// Samples a second of the measured ages.
 const HERTZ: u32 = 1_000;
-/// For what is still on its way when the probe has ended.
-const TAIL: Duration = Duration::from_millis(500);
+/// Time for samples that are still on their way when the probe has ended.
+const DRAIN_TIME: Duration = Duration::from_millis(500);
 
 /// The cost of a delivery, and the age of samples, with a relay and without one in turn.
 #[derive(Debug, Clone, Args)]
@@ -74,7 +74,7 @@ impl Relay {
         let began = Instant::now();
         served.order(Order::Run { hertz: HERTZ, length })?;
         crowd.linger(length.saturating_sub(began.elapsed()))?;
-        crowd.linger(TAIL)?;
+        crowd.linger(DRAIN_TIME)?;
         let found = crowd.tally.ages().context("no ages")?;
         let millis = |age: Duration| age.as_secs_f64() * 1e3;
         Ok(Ages {

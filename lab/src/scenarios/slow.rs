@@ -12,8 +12,8 @@ use anyhow::Context;
 use clap::Args;
 use std::time::Duration;
 
-/// For what is still on its way when the probe has ended.
-const TAIL: Duration = Duration::from_millis(500);
+/// Time for samples that are still on their way when the probe has ended.
+const DRAIN_TIME: Duration = Duration::from_millis(500);
 
 /// Readers that stop among others that do not.
 #[derive(Debug, Clone, Args)]
@@ -21,7 +21,7 @@ pub struct Slow {
     /// Subscribers.
     #[arg(long, default_value_t = 1_000)]
     subscribers: usize,
-    /// Those that stop.
+    /// Subscribers that stop.
     #[arg(long, default_value_t = 100)]
     stopped: usize,
     /// Samples a second.
@@ -48,7 +48,7 @@ impl Slow {
     pub fn run(&self) -> anyhow::Result<String> {
         let mut station = Station::start(CHAIN, None, self.subscribers)?;
         station.crowd.watch(self.stopped..self.subscribers);
-        // What the log keeps grows to its bound whoever reads: a first run lets the allocator have its memory.
+        // The memory of the log grows to its bound with or without readers: a first run lets the allocator have it.
         self.publish(&mut station)?;
         let mut table = Table::new([
             "run",
@@ -86,7 +86,7 @@ impl Slow {
         crowd.count_into(Tally::with_ages()?);
         let length = Duration::from_secs(self.length_s);
         served.order(Order::Run { hertz: self.hertz, length })?;
-        crowd.linger(length + TAIL)?;
+        crowd.linger(length + DRAIN_TIME)?;
         let ages = crowd.tally.ages().context("ages are kept")?;
         let (lost, resident) = (crowd.lost(), served.server.resident()?);
         Ok(Run { p50: ages.p50, p99: ages.p99, lost, resident })

@@ -1,7 +1,7 @@
 //! A DAC with an archive that is filled before it serves, as after a long operation.
 
 use super::{log_records, oasis, runtime};
-use crate::order::{obey, ready};
+use crate::order::{ready, run_orders};
 use clap::{Args, Subcommand};
 use oasis_api::Api;
 use oasis_dac::{Config, Dac};
@@ -12,7 +12,7 @@ use oasis_store::ArchiveConfig;
 use std::{future, path::PathBuf, sync::Arc};
 use tokio::net::TcpListener;
 
-/// Batches between two looks at whether the archive keeps up.
+/// Batches between two checks whether the archive keeps up.
 const AHEAD: u64 = 64;
 /// Counters that nothing repeats in take this many bytes a sample, about.
 const NOISE_BYTES: u64 = 32;
@@ -29,21 +29,21 @@ pub struct ArchiveArguments {
 /// The samples that are stored before serving.
 #[derive(Debug, Clone, Copy, Subcommand)]
 pub enum Fill {
-    /// So many samples at this rate, up to now, in batches as a node makes them.
+    /// Samples at this rate for this time, up to now, in batches as a node makes them.
     Past {
         /// Samples a second.
         hertz: u64,
-        /// How long ago the first one was taken.
+        /// Age of the first one.
         seconds: u64,
     },
-    /// Samples that do not compress, until about so many bytes are on the disk.
+    /// Samples that do not compress, until about this many bytes are on the disk.
     Bytes {
-        /// How many.
+        /// Number of bytes.
         bytes: u64,
     },
-    /// So many log records, one a millisecond, up to now.
+    /// Log records, one a millisecond, up to now.
     Logs {
-        /// How many.
+        /// Number of records.
         records: u64,
         /// Records in a batch.
         in_batch: u64,
@@ -82,7 +82,7 @@ pub fn serve(archived: &ArchiveArguments) -> anyhow::Result<()> {
         oasis_api::serve(api, listener, future::pending()).await
     });
     ready(&[place])?;
-    obey(|_| anyhow::bail!("this server publishes nothing"))
+    run_orders(|_| anyhow::bail!("this server publishes nothing"))
 }
 
 async fn fill_counters(fill: Fill, dac: &Arc<Dac>, archive: &oasis_archive::Archive) -> anyhow::Result<()> {

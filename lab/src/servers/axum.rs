@@ -2,7 +2,7 @@
 //! `low-level-rustls`: hyper serves its router on streams of tokio-rustls.
 
 use super::{Packets, runtime};
-use crate::order::{Order, obey, ready};
+use crate::order::{Order, ready, run_orders};
 use ::axum::{
     Router,
     body::{Body, Bytes},
@@ -22,7 +22,7 @@ use tokio::{net::TcpListener, sync::broadcast};
 use tokio_rustls::TlsAcceptor;
 use tower_service::Service;
 
-/// Rounds that a connection may lag; the lab never has so many in flight.
+/// Rounds by which a connection may lag; the lab never has that many in flight.
 const CAPACITY: usize = 256;
 
 /// A round: all its messages at once, so that a task is woken once for them.
@@ -41,7 +41,7 @@ pub fn serve(tls: Option<Arc<ServerConfig>>) -> anyhow::Result<()> {
         }
     });
     let mut packets = Packets::default();
-    obey(|order| {
+    run_orders(|order| {
         let Order::Round { burst } = order else { bail!("this server publishes rounds only") };
         // Fails without subscribers.
         let _ = rounds.send(packets.burst(burst).map(Bytes::from).collect());

@@ -4,7 +4,7 @@
 
 use super::Packets;
 use crate::{
-    order::{Order, obey, ready},
+    order::{Order, ready, run_orders},
     stream::Stream,
 };
 use anyhow::bail;
@@ -31,7 +31,7 @@ const MAX_REQUEST: usize = 8 * 1024;
 
 struct Peer {
     stream: Stream,
-    /// What has come of its handshake; none when that is done.
+    /// Bytes of its handshake so far; none when that is done.
     request: Option<Vec<u8>>,
     /// Unsent pieces, and the number of sent bytes of the first.
     waiting: VecDeque<Rc<[u8]>>,
@@ -56,7 +56,7 @@ pub fn serve(tls: Option<Arc<ServerConfig>>) -> anyhow::Result<()> {
     ready(&[listener.local_addr()?.to_string()])?;
     let (orders, inbox) = mpsc::channel();
     thread::spawn(move || {
-        obey(|order| {
+        run_orders(|order| {
             let Order::Round { burst } = order else { bail!("this server publishes rounds only") };
             orders.send(burst)?;
             Ok(waker.wake()?)

@@ -7,7 +7,7 @@ pub const LOG: &str = "log";
 /// A word of every tenth record.
 pub const FREQUENT: &str = "pressure";
 /// A word of three records, of which the newest one is older than half of all.
-pub const RARE: &str = "watchdog";
+pub const RARE_WORD: &str = "watchdog";
 /// A word of no record.
 pub const ABSENT: &str = "zeppelin";
 /// The name of a field of every record, whose values are unique.
@@ -26,14 +26,18 @@ const MESSAGES: [&str; 10] = [
     "batch finished without remarks",
 ];
 
-/// The record with this number of so many, counted from 1.
+/// Returns record `number` of `of` records, counted from 1.
 pub fn record(number: u64, of: u64) -> LogProbe {
     let message = MESSAGES[(number % MESSAGES.len() as u64) as usize];
     let is_rare = [of / 10, of / 5, of / 3].contains(&number);
     LogProbe {
         level: level(number, of),
         target: "plant::control".into(),
-        message: if is_rare { format!("{RARE} barked: {message}") } else { format!("{message} ({number})") },
+        message: if is_rare {
+            format!("{RARE_WORD} barked: {message}")
+        } else {
+            format!("{message} ({number})")
+        },
         file: "src/control.rs".into(),
         line: 100 + (number % 10) as u32,
         thread: "control".into(),

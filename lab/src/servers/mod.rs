@@ -42,7 +42,7 @@ impl Server {
     }
 }
 
-/// What is chosen of a server; all but TLS of a DAC.
+/// Settings of a DAC.
 #[derive(Debug)]
 pub struct DacSettings {
     /// Certificate and key, if it speaks TLS.

@@ -2,7 +2,7 @@
 
 use super::{DacSettings, runtime};
 use crate::{
-    order::{Order, obey, ready},
+    order::{Order, ready, run_orders},
     outlets, packet,
 };
 use anyhow::{Context, bail};
@@ -122,7 +122,7 @@ pub fn serve(settings: &DacSettings, is_fed: bool) -> anyhow::Result<()> {
         let open = Doors::with_permissions(dac, config, archive, permissions)?.with_tls(tls);
         oasis_api::serve(Api::new(open, handlers)?, doors, future::pending()).await
     });
-    obey(|order| match (order, &mut feed) {
+    run_orders(|order| match (order, &mut feed) {
         (Order::Round { burst }, Some(feed)) => feed.round(burst),
         _ => bail!("this server publishes rounds only, and those if it is fed"),
     })

@@ -1,7 +1,7 @@
 //! tokio-tungstenite at its best: a task for each connection feeds a whole burst and flushes once.
 
 use super::{Packets, runtime};
-use crate::order::{Order, obey, ready};
+use crate::order::{Order, ready, run_orders};
 use anyhow::bail;
 use futures_util::SinkExt;
 use rustls::ServerConfig;
@@ -17,7 +17,7 @@ use tokio_tungstenite::{
     tungstenite::{Bytes, Error, Message},
 };
 
-/// Rounds that a connection may lag; the lab never has so many in flight.
+/// Rounds by which a connection may lag; the lab never has that many in flight.
 const CAPACITY: usize = 256;
 
 /// A round: all its messages at once, so that a task is woken once for them.
@@ -31,11 +31,11 @@ pub fn serve(tls: Option<Arc<ServerConfig>>) -> anyhow::Result<()> {
     let (subscriptions, acceptor) = (rounds.clone(), tls.map(TlsAcceptor::from));
     runtime.spawn(async move {
         while let Ok((stream, _)) = listener.accept().await {
-            tokio::spawn(meet(stream, acceptor.clone(), subscriptions.clone()));
+            tokio::spawn(serve_client(stream, acceptor.clone(), subscriptions.clone()));
         }
     });
     let mut packets = Packets::default();
-    obey(|order| {
+    run_orders(|order| {
         let Order::Round { burst } = order else { bail!("this server publishes rounds only") };
         // Fails without subscribers.
         let _ = rounds.send(packets.burst(burst).map(Bytes::from).collect());
@@ -43,7 +43,7 @@ pub fn serve(tls: Option<Arc<ServerConfig>>) -> anyhow::Result<()> {
     })
 }
 
-async fn meet(
+async fn serve_client(
     stream: TcpStream,
     acceptor: Option<TlsAcceptor>,
     rounds: broadcast::Sender<Round>,

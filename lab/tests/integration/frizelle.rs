@@ -7,8 +7,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Small, and still with several emits.
-const SMALL: [&str; 5] =
+/// Small settings, still with several emits.
+const SMALL_SETTINGS: [&str; 5] =
     ["NUMTHREADS=40", "RAMPUP=1", "TEST_DURATION=3", "EMIT_INTERVAL=250", "REQUEST_TYPE=comet,poll"];
 /// Servers of the lab's own binary.
 const OURS: [&str; 3] = ["oasis", "axum", "bare"];
@@ -16,7 +16,7 @@ const OURS: [&str; 3] = ["oasis", "axum", "bare"];
 /// Runs small cells of a server; returns the run's folder.
 fn run(server: &str, runs: &Path) -> PathBuf {
     let server = format!("SERVER={server}");
-    let sets: Vec<&str> = SMALL.into_iter().chain([&*server]).collect();
+    let sets: Vec<&str> = SMALL_SETTINGS.into_iter().chain([&*server]).collect();
     crate::support::run("frizelle", &sets, runs)
 }
 

@@ -5,13 +5,13 @@ use oasis_store::History;
 use serde_json::Value;
 use std::{fs, path::Path};
 
-/// Two clients with 15 connections each.
-const SMALL: [&str; 6] = ["WORKERS=2", "CLIENTS=2", "RATE=15", "RAMP=1", "HOLD=2", "PERIOD=300"];
+/// Small settings: two clients with 15 connections each.
+const SMALL_SETTINGS: [&str; 6] = ["WORKERS=2", "CLIENTS=2", "RATE=15", "RAMP=1", "HOLD=2", "PERIOD=300"];
 
 /// Runs a small cell, in which no connection fails.
 fn check(server: &str, sets: &[&str], runs: &Path) -> Option<Value> {
     let server = format!("SERVER={server}");
-    let sets: Vec<&str> = SMALL.iter().chain(sets).copied().chain([&*server]).collect();
+    let sets: Vec<&str> = SMALL_SETTINGS.iter().chain(sets).copied().chain([&*server]).collect();
     let run = run("mueller", &sets, runs);
     let result = results(&run).remove(0);
     if is_absent(&result) {

@@ -8,19 +8,19 @@ use std::{
 };
 
 /// A program that serves pages.
-struct Shown {
+struct PageServer {
     process: Child,
     lines: BufReader<ChildStdout>,
 }
 
-fn show(arguments: &[&str]) -> Shown {
+fn show(arguments: &[&str]) -> PageServer {
     let mut lab = Command::new(env!("CARGO_BIN_EXE_oasis-lab"));
     let mut process = lab.arg("show").args(arguments).stdout(Stdio::piped()).spawn().unwrap();
     let lines = BufReader::new(process.stdout.take().unwrap());
-    Shown { process, lines }
+    PageServer { process, lines }
 }
 
-impl Shown {
+impl PageServer {
     /// The address in its next line.
     fn address(&mut self) -> String {
         let mut line = String::new();

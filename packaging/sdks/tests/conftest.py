@@ -17,8 +17,8 @@ ROOT = Path(__file__).resolve().parents[3]
 DIST = ROOT / "dist"
 # The program to test with: that of `make package-sdks` has none.
 OASIS = Path(os.environ.get("OASIS_BIN", ROOT / "target/debug/oasis")).resolve()
-# Of the environment: what finds programs and caches, not what would help a package.
-KEPT = ["CARGO_HOME", "HOME", "JAVA_HOME", "LANG", "PATH", "RUSTUP_HOME", "RUSTUP_TOOLCHAIN"]
+# Variables of the environment that find programs and caches; those that would help a package are left out.
+KEPT_VARIABLES = ["CARGO_HOME", "HOME", "JAVA_HOME", "LANG", "PATH", "RUSTUP_HOME", "RUSTUP_TOOLCHAIN"]
 # For a sample to arrive, or a node to connect.
 PATIENCE = 60.0
 # For compilers.
@@ -70,7 +70,7 @@ class Workplace:
     def __init__(self, folder: Path, compiled: Path) -> None:
         self.folder = folder
         self.compiled = compiled
-        self.env = {name: os.environ[name] for name in KEPT if name in os.environ}
+        self.env = {name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ}
         self.env["CARGO_TARGET_DIR"] = str(compiled)
         # `oasis` as an installed program would be found.
         programs = folder / "programs"

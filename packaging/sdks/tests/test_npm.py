@@ -42,7 +42,7 @@ def test_a_script_reads_live_samples_and_tools_know_the_types(project: Workplace
     project.write("page.js", "import { parseSchema } from '@oasis/wire';\nconsole.log(typeof parseSchema);\n")
     project.run("npx esbuild page.js --bundle --minify --format=esm --outfile=bundle.mjs --log-level=error")
     assert project.run("node bundle.mjs") == "function\n"
-    # What the page does not call is left out.
+    # Code that the page does not call is left out.
     assert (project.folder / "bundle.mjs").stat().st_size < 10_000
 
 

@@ -170,9 +170,9 @@ typedef struct {
 
 // The time that a flight recorder sends around a trigger, and the limits that trigger it besides the command.
 typedef struct {
-  // How much time before a trigger is sent, in nanoseconds.
+  // Time before a trigger that is sent, in nanoseconds.
   uint64_t before_ns;
-  // How much time after a trigger is sent, in nanoseconds.
+  // Time after a trigger that is sent, in nanoseconds.
   uint64_t after_ns;
   // Memory for the time before in bytes, at most 1 GiB: a sample needs its row and 32 bytes.
   size_t bytes;

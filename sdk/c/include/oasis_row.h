@@ -1,6 +1,6 @@
-/* Packed rows for C: what the headers include that `oasis pdl compile --lang c` makes.
+/* Packed rows for C: included by the headers that `oasis pdl compile --lang c` makes.
  *
- * How values lie in a row: docs/reference/native-batch.md. Nothing here allocates.
+ * The layout of values in a row is in docs/reference/native-batch.md. Nothing here allocates.
  */
 
 #ifndef OASIS_ROW_H
@@ -99,7 +99,7 @@ static inline void oasis_put_real64(oasis_row_buffer *row, double value) {
 
 static inline void oasis_put_boolean(oasis_row_buffer *row, bool value) { oasis_put_uint8(row, value ? 1 : 0); }
 
-// How many bytes a text has, or elements a vector: LEB128.
+// Appends the length of a text in bytes, or of a vector in elements: LEB128.
 static inline void oasis_put_length(oasis_row_buffer *row, size_t length) {
   for (; length >= 0x80; length >>= 7) {
     oasis_put_uint8(row, (uint8_t)(length & 0x7f) | 0x80);
@@ -107,7 +107,7 @@ static inline void oasis_put_length(oasis_row_buffer *row, size_t length) {
   oasis_put_uint8(row, (uint8_t)length);
 }
 
-// UTF-8. Nobody checks that here; a sample with anything else is counted as dropped when the node sees it.
+// UTF-8, not checked here; a sample with anything else is counted as dropped when the node sees it.
 static inline void oasis_put_string(oasis_row_buffer *row, oasis_text value) {
   oasis_put_length(row, value.length);
   oasis_put_bytes(row, value.data, value.length);

@@ -16,7 +16,7 @@
 namespace test {
 
 inline int failures = 0;
-/// What is being tested.
+/// Name of the current test.
 inline std::string subject;
 
 inline void check(bool holds, const char *condition, const char *file, int line) {

@@ -75,7 +75,7 @@ static inline bool Pump_Motor_sample(oasis_probe *probe, const Pump_Motor *value
   return true;
 }
 
-/// What flows.
+/// Pump state.
 typedef struct {
   /// Unit: `m`.
   float level;
@@ -91,7 +91,7 @@ typedef struct {
 /// Schema for registration.
 static const char Pump_Tank_schema[] =
     "{\"name\":\"Pump::Tank\",\"uuid\":\"5a1b6a0e-6c0e-4f0f-8a55-6b8b2f0c7d02\",\"version\":\"1.0\","
-    "\"doc\":\"What flows.\",\"metrics\":[{\"name\":\"level\",\"type\":\"real32\",\"unit\":\"m\",\"min\":0,"
+    "\"doc\":\"Pump state.\",\"metrics\":[{\"name\":\"level\",\"type\":\"real32\",\"unit\":\"m\",\"min\":0,"
     "\"max\":4},{\"name\":\"pulses\",\"type\":\"uint64\",\"kind\":\"counter\"},{\"name\":\"valve\","
     "\"type\":\"boolean\"},{\"name\":\"mode\",\"type\":\"uint8\",\"enum\":{\"name\":\"Pump::Mode\","
     "\"values\":[{\"name\":\"STOPPED\",\"value\":0},{\"name\":\"RUNNING\",\"value\":1},{\"name\":\"BLOCKED\","

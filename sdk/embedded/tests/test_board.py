@@ -21,13 +21,13 @@ def play(api: Api, machine: Machine) -> None:
 
     until(lambda: motor()["received"] > 1000, lambda: "1,000 samples of the motor")
     command = {"node": "pump 7", "instance": "bearings", "command": "hertz", "hertz": 50}
-    assert api.ask("commands", command)["hertz"] == 50
+    assert api.request("commands", command)["hertz"] == 50
     before = motor()["received"]
     machine.monitor("system_reset")
     until(lambda: motor()["causes"].get("node_restart", 0) > 0, lambda: f"a declared restart: {motor()}")
     until(lambda: motor()["received"] > before + 1000, lambda: f"samples after the reset: {motor()}")
     for instance in INSTANCES:
-        assert not api.ask("commands", {"node": "pump 7", "instance": instance, "command": "disable"})["enabled"]
+        assert not api.request("commands", {"node": "pump 7", "instance": instance, "command": "disable"})["enabled"]
 
     def rests() -> list[int]:
         return [of["node"]["taken"] - of["last_sequence"] for of in api.ledgers("pump 7").values()]

@@ -23,16 +23,16 @@ class Device:
         command = [program, *map(str, arguments)]
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
-    def say(self, line: str) -> None:
+    def send_command(self, line: str) -> None:
         self.process.stdin.write(line + "\n")
         self.process.stdin.flush()
 
     def run(self, milliseconds: int, data: bytes) -> bytes:
-        self.say(f"run {milliseconds} {data.hex()}")
+        self.send_command(f"run {milliseconds} {data.hex()}")
         return bytes.fromhex(self.process.stdout.readline())
 
     def taken(self) -> list[int]:
-        self.say("taken")
+        self.send_command("taken")
         return [int(count) for count in self.process.stdout.readline().split()]
 
     def end(self) -> None:
@@ -116,7 +116,7 @@ def check_samples(account: Account, at: int, base: int, seed: int) -> None:
         assert own == expected, (
             f"seed {seed}: instance {at}, number {sequence}: the sample of {own}, not of {expected}"
         )
-        # The gateway of this test looks at its clock once a step, so that exchanges differ by as much.
+        # The gateway of this test reads its clock once a step, so that exchanges differ by as much.
         assert time > before - STEP_MS * 1_000_000, f"seed {seed}: time steps back"
         before = time
 
@@ -138,11 +138,11 @@ def play(program: str, seed: int) -> dict[str, int]:
         answer = gateway.feed(sent, milliseconds * 1_000_000)
         event = random.randrange(250)
         if event == 0:
-            device.say(random.choice(["reset", "torn"]))
+            device.send_command(random.choice(["reset", "torn"]))
             totals["resets"] += 1
         elif event == 1:
             taken = device.taken()
-            device.say("brown-out")
+            device.send_command("brown-out")
             totals["brown-outs"] += 1
             # The gateway learns of it by the next announcement; the sessions until then belong to this life of the memory.
             while True:

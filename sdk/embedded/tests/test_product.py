@@ -89,7 +89,7 @@ class Api:
     def __init__(self, address: str) -> None:
         self.address = address
 
-    def ask(self, path: str, body: dict | None = None) -> dict:
+    def request(self, path: str, body: dict | None = None) -> dict:
         data = None if body is None else json.dumps(body).encode()
         headers = {"content-type": "application/json"}
         request = urllib.request.Request(f"http://{self.address}/api/v1/{path}", data, headers)
@@ -97,7 +97,7 @@ class Api:
             return json.load(answer)
 
     def ledgers(self, node: str) -> dict[str, dict]:
-        listed = self.ask(f"ledger?node={urllib.request.quote(node)}")["instances"]
+        listed = self.request(f"ledger?node={urllib.request.quote(node)}")["instances"]
         return {of["instance"]: of["ledger"] for of in listed}
 
 
@@ -112,7 +112,7 @@ def disable(api: Api, pump: Pump, instance: str) -> None:
     def is_disabled() -> bool:
         try:
             return (
-                api.ask("commands", {"node": pump.name, "instance": instance, "command": "disable"})["status"]
+                api.request("commands", {"node": pump.name, "instance": instance, "command": "disable"})["status"]
                 == "done"
             )
         except OSError:

@@ -21,7 +21,7 @@ import oasis
 from oasis import arrays, batch
 from oasis.logging import Handler
 from oasis.node import Node, NodeBuilder
-from oasis.watch import MOST
+from oasis.watch import MAX_WATCHES
 
 sys.path.insert(0, str(Path(__file__).parents[3] / "crates/pdl-gen/tests/shapes"))
 
@@ -63,8 +63,8 @@ def watch(node: Node) -> None:
         temperature: float
         running: bool
 
-    # What finds no room costs less: one burst for each ring of 64 KiB.
-    names = iter(f"motor {number}" for number in range(MOST))
+    # A sample that finds no room costs less: one burst for each ring of 64 KiB.
+    names = iter(f"motor {number}" for number in range(MAX_WATCHES))
     motors = iter([node.pushed(f"class {number}", Motor) for number in range(7)])
 
     def watched() -> None:

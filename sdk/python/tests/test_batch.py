@@ -26,7 +26,7 @@ def test_a_batch_is_made(case: Case) -> None:
             dropped_before=5,
         )
     )
-    # What the DAC stamps: offset and time.
+    # Bytes that the DAC stamps: offset and time.
     made[16:24], made[32:40] = case.batch[16:24], case.batch[32:40]
     assert bytes(made) == case.batch
 

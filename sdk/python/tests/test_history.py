@@ -277,7 +277,7 @@ def before(first: int, last: int, cause: str) -> dict[str, Any]:
 
 def test_a_gap_has_each_cause_that_the_dac_reports() -> None:
     after = samples(9, 1, gaps_before=[before(3, 4, "spool_full"), before(5, 7, "ring_full")])
-    # What is missing before the first samples is not a gap of this reader.
+    # Samples that are missing before the first ones are not a gap of this reader.
     first = samples(1, 2, gaps_before=[before(0, 0, "network")])
     with door([first, after, END]) as (url, _):
         batches = list(oasis.live("n/i", url=url))

@@ -116,7 +116,7 @@ def test_records_of_many_threads_arrive_or_are_counted(dac: Dac) -> None:
         for thread in threads:
             thread.join()
         with builder.start(dac.channel):
-            # What was in the ring has been sent, so there is room for one that reports the gap.
+            # The records of the ring have been sent, so there is room for one that reports the gap.
             dac.eventually("many", "log", lambda ledger: ledger["received"] > 0)
             logger.info("last")
             ledger = dac.eventually(
@@ -134,7 +134,7 @@ def test_a_disabled_probe_costs_no_more_than_a_look(dac: Dac) -> None:
     with handled(logger, Handler(builder)), builder.start(dac.channel):
         dac.eventually("off", "log", lambda _: True)
         dac.command("off", "log", command="disable")
-        # Its text would raise: nobody asks for it.
+        # Its text would raise, but is never formatted.
         logger.info("%s", Odd())
         dac.command("off", "log", command="enable")
         logger.info("on")

@@ -16,7 +16,7 @@ from dac import OASIS, Dac
 
 import oasis
 from oasis.node import NodeBuilder
-from oasis.watch import MOST
+from oasis.watch import MAX_WATCHES
 
 
 class Mode(IntEnum):
@@ -181,7 +181,7 @@ def test_a_call_that_differs_from_the_first_one_is_an_error(dac: Dac) -> None:
             oasis.watch("wrong", _x=1.5)
         with pytest.raises(TypeError, match=r"wrong\.values is a list"):
             oasis.watch("wrong", values=[1.5])  # type: ignore[arg-type]
-        for number in range(len(node.watched), MOST):
+        for number in range(len(node.watched), MAX_WATCHES):
             assert oasis.watch(f"number {number}", value=1)
         with pytest.raises(ValueError, match="few names"):
             oasis.watch("one more", value=1)

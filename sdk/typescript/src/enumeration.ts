@@ -5,7 +5,7 @@ export type Enumeration = Readonly<Record<string, number>>;
 export type EnumeratorOf<E extends Enumeration> = E[keyof E];
 
 const NUMBERS = new WeakMap<Enumeration, ReadonlySet<number>>();
-const SHOWN = 8;
+const MAX_SHOWN_VALUES = 8;
 
 /** Returns the name of a number; undefined if the enum does not declare it. */
 export function nameOf<E extends Enumeration>(of: E, value: number): (keyof E & string) | undefined {
@@ -25,6 +25,6 @@ export function isDeclared<E extends Enumeration>(of: E, value: unknown): value 
 /** Describes an undeclared number in an error: `none of IDLE (0), RUNNING (5)`. */
 export function noneOf(of: Enumeration): string {
   const all = Object.entries(of).map(([name, value]) => `${name} (${value})`);
-  const shown = all.slice(0, SHOWN).join(', ');
-  return `none of ${shown}${all.length > SHOWN ? `, … (${all.length} in all)` : ''}`;
+  const shown = all.slice(0, MAX_SHOWN_VALUES).join(', ');
+  return `none of ${shown}${all.length > MAX_SHOWN_VALUES ? `, … (${all.length} in all)` : ''}`;
 }

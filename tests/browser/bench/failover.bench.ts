@@ -5,7 +5,7 @@ import { Oasis } from '../harness/oasis.ts';
 import { Site, untilItCanGoOn } from '../harness/site.ts';
 
 /**
- * Benchmark of a page at a relay while the DAC of its node is killed, and of pages that go on elsewhere because their own DAC is killed, again and
+ * Benchmark of a page at a relay while the DAC of its node is killed, and of pages that switch to another DAC because their own is killed, again and
  * again (docs/evidence/failover.md). `BENCH_KILLS` is how often, `BENCH_SEED` the seed of the moments.
  */
 const KILLS = Number(process.env.BENCH_KILLS ?? 30);

@@ -21,7 +21,7 @@ export class Gauge {
   }
 
   /**
-   * Returns frames per second and the longest time between two, over so many seconds, and the load of the page's thread,
+   * Returns frames per second and the longest time between two, over `seconds`, and the load of the page's thread,
    * of 1: `busy` by the clock, with the time that it waits for a processor while other programs run, and `cpu` without.
    */
   async frames(seconds: number): Promise<{ fps: number; longest: number; busy: number; cpu: number }> {

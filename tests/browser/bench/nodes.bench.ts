@@ -16,7 +16,7 @@ import { Rig } from '../harness/rig.ts';
 const NODES = Number(process.env.BENCH_NODES ?? 10_000);
 const OPENINGS = Number(process.env.BENCH_OPENINGS ?? 9);
 /** Nodes that connect at the same time. */
-const AT_ONCE = 50;
+const MAX_CONNECTING_NODES = 50;
 /** A DAC gives up a node that is silent for 5 s. */
 const PING_MS = 3000;
 
@@ -40,9 +40,9 @@ const instances = [
 ];
 
 beforeAll(async () => {
-  for (let first = 0; first < NODES; first += AT_ONCE) {
+  for (let first = 0; first < NODES; first += MAX_CONNECTING_NODES) {
     const names = Array.from(
-      { length: Math.min(AT_ONCE, NODES - first) },
+      { length: Math.min(MAX_CONNECTING_NODES, NODES - first) },
       (_, index) => `node-${String(first + index).padStart(5, '0')}`,
     );
     const started = names.map((name) => PlainNode.start(rig.oasis.channel, name, instances, PING_MS));

@@ -4,7 +4,7 @@ import { PlainNode } from './plain_node.ts';
 /** A DAC gives up a node that is silent for 5 s. */
 const PING_MS = 3000;
 /** Nodes that connect at the same time. */
-const AT_ONCE = 20;
+const MAX_CONNECTING_NODES = 20;
 
 /** Many nodes with a sample a second of each of their instances, spread over the second. */
 export class SimulatedFleet {
@@ -36,8 +36,8 @@ export class SimulatedFleet {
     const names = Array.from({ length: each }, (_, index) => `motor-${String(index).padStart(2, '0')}`);
     const instances = names.map((name) => ({ name, schema: SimulatedFleet.SCHEMA, hertz }));
     const started: PlainNode[] = [];
-    for (let first = 0; first < nodes.length; first += AT_ONCE) {
-      const some = nodes.slice(first, first + AT_ONCE);
+    for (let first = 0; first < nodes.length; first += MAX_CONNECTING_NODES) {
+      const some = nodes.slice(first, first + MAX_CONNECTING_NODES);
       started.push(
         ...(await Promise.all(some.map((name) => PlainNode.start(channel, name, instances, PING_MS)))),
       );

@@ -16,11 +16,11 @@ import { grid, layoutLink } from './plant.ts';
 const PUMP = fileURLToPath(new URL('../../../target/debug/pump', import.meta.url));
 const RULES = fileURLToPath(new URL('../../../examples/pump/pump.rules', import.meta.url));
 const TARGET = { node: 'plant-7', instance: 'pump' };
-const SECOND = 1000;
+const SECOND_MS = 1000;
 /** Where `expect.poll` waits for less. */
-const LOADED = { timeout: 30 * SECOND };
+const LOADED = { timeout: 30 * SECOND_MS };
 /** An episode takes some half a minute. */
-const EPISODE = { timeout: 60 * SECOND, interval: 200 };
+const EPISODE = { timeout: 60 * SECOND_MS, interval: 200 };
 
 let browser: Browser;
 let dac: Oasis;
@@ -56,7 +56,7 @@ afterAll(async () => {
 });
 
 /** What the pump needs to heat up and to cool down cannot be made shorter. */
-const pause = (seconds: number) => new Promise((resolve) => setTimeout(resolve, seconds * SECOND));
+const pause = (seconds: number) => new Promise((resolve) => setTimeout(resolve, seconds * SECOND_MS));
 const pressEnter = () => pump.stdin?.write('\n');
 
 async function overheat(): Promise<void> {
@@ -97,7 +97,7 @@ function open(
   viewport: { width: number; height: number },
   options: BrowserContextOptions = {},
 ): Promise<Visit> {
-  const range = { live: true, span: 90 * SECOND };
+  const range = { live: true, span: 90 * SECOND_MS };
   const link = layoutLink(dac.url, columns.flat(), grid(columns), range);
   return Visit.to(browser, link, { colorScheme: 'dark', viewport, ...options });
 }

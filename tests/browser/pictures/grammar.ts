@@ -25,7 +25,7 @@ export interface Token {
   readonly scope: string;
 }
 
-interface Found {
+interface RuleMatch {
   readonly rule: Rule;
   readonly match: RegExpExecArray;
   readonly isEnd: boolean;
@@ -50,11 +50,11 @@ export function tokens(grammar: Grammar, line: string, stack: Rule[]): Token[] {
   return found;
 }
 
-function earliest(grammar: Grammar, line: string, at: number, open: Rule | undefined): Found | undefined {
+function earliest(grammar: Grammar, line: string, at: number, open: Rule | undefined): RuleMatch | undefined {
   const rules = expanded(grammar, open ? (open.patterns ?? []) : grammar.patterns);
   const candidates = rules.map((rule) => ({ rule, source: rule.match ?? rule.begin ?? '', isEnd: false }));
   if (open?.end) candidates.unshift({ rule: open, source: open.end, isEnd: true });
-  let first: Found | undefined;
+  let first: RuleMatch | undefined;
   for (const { rule, source, isEnd } of candidates) {
     const expression = new RegExp(source, 'dg');
     expression.lastIndex = at;

@@ -34,10 +34,10 @@ export async function opened(
   const uri = 'file:///loop.pdl';
   const textDocument = { uri, languageId: 'pdl', version: 1, text };
   const exit = once(server, 'exit');
-  say(server, { id: 1, method: 'initialize', params: { processId: null, rootUri: null, capabilities: {} } });
-  say(server, { method: 'initialized', params: {} });
-  say(server, { method: 'textDocument/didOpen', params: { textDocument } });
-  say(server, { id: 2, method: 'textDocument/hover', params: { textDocument: { uri }, position } });
+  sendMessage(server, { id: 1, method: 'initialize', params: { processId: null, rootUri: null, capabilities: {} } });
+  sendMessage(server, { method: 'initialized', params: {} });
+  sendMessage(server, { method: 'textDocument/didOpen', params: { textDocument } });
+  sendMessage(server, { id: 2, method: 'textDocument/hover', params: { textDocument: { uri }, position } });
   let diagnostics: readonly Diagnostic[] | undefined;
   let hover: string | undefined;
   for await (const message of messages(server.stdout)) {
@@ -50,7 +50,7 @@ export async function opened(
   return { diagnostics: diagnostics ?? [], hover: hover ?? '' };
 }
 
-function say(server: ChildProcessByStdio<Writable, Readable, null>, message: object): void {
+function sendMessage(server: ChildProcessByStdio<Writable, Readable, null>, message: object): void {
   const body = JSON.stringify({ jsonrpc: '2.0', ...message });
   server.stdin.write(`Content-Length: ${Buffer.byteLength(body)}${HEADER_END}${body}`);
 }

@@ -13,7 +13,7 @@ import { layoutLink, Plant } from './plant.ts';
 const NODE = 'plant-7';
 const PAST_MS = 75_000;
 const LARGE = { width: 1320, height: 825 };
-const SMALL = { width: 1220, height: 765 };
+const SMALL_WINDOW = { width: 1220, height: 765 };
 
 let browser: Browser;
 let up: Oasis;
@@ -173,8 +173,8 @@ const panels = () => layoutLink(up.url, everything, geometry());
 
 it.each([
   ['page', 'dark', LARGE, () => `${up.url}#watch=${NODE}/engine,controller/processor`],
-  ['panels', 'dark', SMALL, panels],
-  ['panels-light', 'light', SMALL, panels],
+  ['panels', 'dark', SMALL_WINDOW, panels],
+  ['panels-light', 'light', SMALL_WINDOW, panels],
   ['ledger', 'dark', LARGE, ledger],
 ] as const)('%s', async (name, colorScheme, viewport, address) => {
   const visit = await Visit.to(browser, address(), { colorScheme, viewport });

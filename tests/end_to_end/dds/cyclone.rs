@@ -1,6 +1,6 @@
 //! Programs in C that CycloneDDS serves, on the loopback interface.
 
-use crate::harness::{PATIENCE, finish, generate, repository};
+use crate::harness::{TEST_TIMEOUT, finish, generate, repository};
 use rustix::process::{Pid, Signal, kill_process};
 use std::{
     env, fs,
@@ -24,7 +24,7 @@ const CONFIGURATION: &str = "<CycloneDDS><Domain><General><AllowMulticast>false<
 /// The domains that were given out.
 static DOMAINS: AtomicU16 = AtomicU16::new(0);
 
-/// A domain that nobody on this host uses. Those above 100 have ports that the system gives to others.
+/// Returns a domain that is unused on this host. Those above 100 have ports that the system gives to others.
 pub fn free_domain() -> u16 {
     let first = std::process::id() as u16 % 100;
     let mut domains = iter::repeat_with(|| (first + DOMAINS.fetch_add(1, Ordering::Relaxed)) % 100 + 1);
@@ -59,14 +59,14 @@ impl Subscriber {
         let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
         let stdout = BufReader::new(child.stdout.take().unwrap());
         let (sender, lines) = mpsc::channel();
-        // It ends with the program.
+        // The thread ends with the program.
         thread::spawn(move || stdout.lines().map_while(Result::ok).try_for_each(|line| sender.send(line)));
         Self { child, lines }
     }
 
     /// Waits for the next line that it prints.
     pub fn line(&self) -> String {
-        self.lines.recv_timeout(PATIENCE).expect("a line of the subscriber")
+        self.lines.recv_timeout(TEST_TIMEOUT).expect("a line of the subscriber")
     }
 
     pub fn pause(&self) {

@@ -1,6 +1,6 @@
-//! A watcher with several DACs: `oasis tail` goes on at another one when its DAC is killed.
+//! A watcher with several DACs: `oasis tail` continues at another one when its DAC is killed.
 
-use super::{INSTANCE, KILLS, RECOVERY, Random, Site, number_in_environment, times};
+use super::{INSTANCE, KILLS, RECOVERY_TIMEOUT, Random, Site, number_in_environment, times};
 use crate::harness::{eventually, oasis};
 use oasis_dac::now;
 use serde_json::Value;
@@ -132,7 +132,7 @@ fn kill_dacs_of_a_watcher(by_tem: bool) {
         times(recoveries.clone()).replace("at the other DAC", "again")
     );
     assert_eq!((wrong, undeclared), (0, 0), "{}", watcher.said());
-    assert!(recoveries.iter().all(|recovery| *recovery < RECOVERY), "{recoveries:?}");
+    assert!(recoveries.iter().all(|recovery| *recovery < RECOVERY_TIMEOUT), "{recoveries:?}");
     drop(node);
 }
 

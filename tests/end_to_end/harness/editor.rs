@@ -51,12 +51,12 @@ impl Editor {
         serde_json::from_slice(&body).unwrap()
     }
 
-    pub fn tell(&mut self, method: &str, params: Value) {
+    pub fn notify(&mut self, method: &str, params: Value) {
         self.write(&json!({ "jsonrpc": "2.0", "method": method, "params": params }).to_string());
     }
 
     /// The result of a request.
-    pub fn ask(&mut self, method: &str, params: Value) -> Value {
+    pub fn request(&mut self, method: &str, params: Value) -> Value {
         self.requests += 1;
         let id = self.requests;
         self.write(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }).to_string());

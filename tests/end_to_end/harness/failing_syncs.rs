@@ -10,7 +10,7 @@ use std::{
 };
 
 /// Timeout of detaching.
-const DETACHING: Duration = Duration::from_secs(5);
+const DETACH_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Until it is dropped, every sync of a process fails with EIO, or hangs.
 pub struct FailingSyncs {
@@ -43,7 +43,7 @@ impl FailingSyncs {
             Ok(strace) => strace,
             Err(error) => return skip(&format!("there is no strace ({error}): install strace")),
         };
-        // It reports that it is attached, or why not.
+        // strace reports that it is attached, or why not.
         let mut said = BufReader::new(strace.stderr.take().expect("a pipe"));
         let mut line = String::new();
         said.read_line(&mut line).expect("the pipe is read");
@@ -70,7 +70,7 @@ impl Drop for FailingSyncs {
         // On SIGINT it detaches cleanly, unless a thread of an ended process is in a sync that hangs.
         let asked = Instant::now();
         let _ = kill_process(Pid::from_child(&self.strace), Signal::INT);
-        while asked.elapsed() < DETACHING {
+        while asked.elapsed() < DETACH_TIMEOUT {
             if let Ok(Some(_)) = self.strace.try_wait() {
                 return;
             }

@@ -61,13 +61,13 @@ impl Guarded {
         self.run(&[&["role", "set", name][..], &allow].concat());
         let token = self.run(&["token", "create", name, "--role", name]).trim().to_owned();
         eventually("the DAC has read the token", || {
-            (self.ask(&token, "GET", "/api/v1/nodes", None).0 != 401).then_some(())
+            (self.request(&token, "GET", "/api/v1/nodes", None).0 != 401).then_some(())
         });
         token
     }
 
-    /// Status and text of an answer. Without a token it asks as this host.
-    pub fn ask(&self, token: &str, method: &str, path: &str, body: Option<&Value>) -> (u16, String) {
+    /// Status and text of an answer. Without a token the request comes from this host.
+    pub fn request(&self, token: &str, method: &str, path: &str, body: Option<&Value>) -> (u16, String) {
         let mut request = Request::builder().method(method).uri(format!("{}{path}", self.dac.http()));
         if !token.is_empty() {
             request = request.header("authorization", format!("Bearer {token}"));
@@ -81,7 +81,7 @@ impl Guarded {
 
     /// A document that must exist.
     pub fn json(&self, token: &str, method: &str, path: &str, body: Option<&Value>) -> Value {
-        let (status, text) = self.ask(token, method, path, body);
+        let (status, text) = self.request(token, method, path, body);
         assert!((200..300).contains(&status), "{method} {path}: {status} {text}");
         serde_json::from_str(&text).unwrap_or_default()
     }

@@ -35,8 +35,8 @@ use std::{
 
 /// Timeout on a busy machine.
 /// An `fdatasync` also waits for the writes of compilers.
-pub const PATIENCE: Duration = Duration::from_secs(90);
-const LOOK_AGAIN: Duration = Duration::from_millis(5);
+pub const TEST_TIMEOUT: Duration = Duration::from_secs(90);
+const POLL_INTERVAL: Duration = Duration::from_millis(5);
 
 /// Polls until there is a result. On timeout, names what was missing.
 pub fn eventually<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
@@ -50,10 +50,10 @@ pub fn eventually_shown<T>(what: &str, mut look: impl FnMut() -> Result<T, Value
         match look() {
             Ok(seen) => return seen,
             Err(shown) => {
-                assert!(start.elapsed() < PATIENCE, "not within {PATIENCE:?}: {what}, but {shown:#}")
+                assert!(start.elapsed() < TEST_TIMEOUT, "not within {TEST_TIMEOUT:?}: {what}, but {shown:#}")
             }
         }
-        thread::park_timeout(LOOK_AGAIN);
+        thread::park_timeout(POLL_INTERVAL);
     }
 }
 
@@ -73,7 +73,7 @@ pub fn ledger(dac: &Oasis, node: &str, name: &str, what: &str, is_enough: impl F
     })
 }
 
-/// Arguments of a DAC with an archive and a topic log that holds a few seconds: long enough for an archive on a busy machine, short enough to let go of something
+/// Arguments of a DAC with an archive and a topic log that holds a few seconds: long enough for an archive on a busy machine, short enough to evict samples
 /// soon. One thread writes to all WebSockets.
 pub fn small_log(folder: &Path) -> [String; 4] {
     let (config, archive) = (folder.join("oasis.toml"), folder.join("archive"));
@@ -82,10 +82,10 @@ pub fn small_log(folder: &Path) -> [String; 4] {
     ["--config".into(), text(&config), "--archive".into(), text(&archive)]
 }
 
-/// Returns once the log of an instance has let go of its first samples.
-pub fn let_go(dac: &Oasis, node: &str, name: &str) {
-    let has_let_go = |ledger: &Value| ledger["log"]["first_offset"].as_u64() > Some(0);
-    ledger(dac, node, name, "a log that has let go", has_let_go);
+/// Returns once the log of an instance has evicted its first samples.
+pub fn wait_for_eviction(dac: &Oasis, node: &str, name: &str) {
+    let has_evicted = |ledger: &Value| ledger["log"]["first_offset"].as_u64() > Some(0);
+    ledger(dac, node, name, "an eviction from the log", has_evicted);
 }
 
 /// Every sample of this run was received, or its gap has a cause.

@@ -1,4 +1,4 @@
-use super::PATIENCE;
+use super::TEST_TIMEOUT;
 use oasis_wire::{
     batch::{Batch, Sample},
     schema::ProbeType,
@@ -18,7 +18,7 @@ pub struct Native {
     pub welcome: Value,
 }
 
-/// What comes in.
+/// Message from the DAC.
 #[derive(Debug)]
 pub enum Incoming {
     Control(Value),
@@ -53,7 +53,7 @@ impl Native {
     }
 
     /// Sends a request and gives its answer.
-    pub fn ask(&mut self, mut request: Value) -> Value {
+    pub fn request(&mut self, mut request: Value) -> Value {
         self.last_id += 1;
         request["id"] = json!(self.last_id);
         self.send(Message::text(request.to_string()));
@@ -70,7 +70,7 @@ impl Native {
     pub fn subscribe(&mut self, instance: &str, more: Value) -> Value {
         let mut request = json!({"op": "subscribe", "node": "plant", "instance": instance});
         more.as_object().expect("an object").iter().for_each(|(key, value)| request[key] = value.clone());
-        let answer = self.ask(request);
+        let answer = self.request(request);
         assert_eq!(answer["op"], "subscribed", "{answer}");
         self.schema = Some(serde_json::from_value(answer["instance"]["schema"].clone()).expect("a schema"));
         answer
@@ -110,7 +110,7 @@ impl Native {
         }
     }
 
-    /// Samples until there are so many or the subscription ends, and the control messages between them.
+    /// Returns the next `count` samples, or those until the subscription ends, and the control messages between them.
     pub fn samples(&mut self, count: usize) -> (Vec<Sample>, Vec<Value>) {
         let (mut samples, mut controls) = (Vec::new(), Vec::new());
         while samples.len() < count {
@@ -144,7 +144,7 @@ impl Native {
     }
 }
 
-/// The next message. A read with a timeout ends early when the process is stopped and goes on; it is taken up again.
+/// Returns the next message. A read with a timeout ends early when the process is stopped and continued: repeated.
 pub fn read(socket: &mut WebSocket<TcpStream>) -> tungstenite::Result<Message> {
     loop {
         match socket.read() {
@@ -171,6 +171,6 @@ fn open_with(url: &str, subprotocol: Option<&'static str>, token: Option<&str>) 
     }
     let authority = request.uri().authority().expect("host and port").as_str();
     let stream = TcpStream::connect(authority).expect("the DAC listens");
-    stream.set_read_timeout(Some(PATIENCE)).expect("a timeout");
+    stream.set_read_timeout(Some(TEST_TIMEOUT)).expect("a timeout");
     tungstenite::client(request, stream).expect("a WebSocket").0
 }

@@ -8,7 +8,7 @@ use std::{
     process::{Child, Command, Stdio},
 };
 
-/// Where all paths begin.
+/// Returns the root of all paths.
 pub fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
@@ -44,14 +44,14 @@ pub fn compile_with(compiler: &str, standard: &str, folder: &Path, source: &str,
     program
 }
 
-/// What `make check-native` has the programs watched for. What is found ends them, and so fails the test.
+/// Compiler flags of the sanitizers of `make check-native`. A finding ends the program, and so fails the test.
 fn sanitizers() -> Vec<String> {
     let Ok(wanted) = env::var("OASIS_SANITIZE") else { return Vec::new() };
     vec!["-g1".into(), format!("-fsanitize={wanted}"), "-fno-sanitize-recover=all".into()]
 }
 
-/// Returns what links the library. The thread sanitizer does not see what orders the threads of the node, which are not
-/// C++, and passes over another module if it is told to (`ignore_noninstrumented_modules`).
+/// Returns the flags that link the library. The thread sanitizer does not see what orders the threads of the node, which
+/// are not C++. It ignores another module with the option `ignore_noninstrumented_modules`.
 fn library() -> Vec<String> {
     if env::var("OASIS_SANITIZE").is_ok_and(|wanted| wanted == "thread") {
         let shared = built("liboasis.so");
@@ -62,7 +62,7 @@ fn library() -> Vec<String> {
     }
 }
 
-/// What a compiler has to be told about an installed library; `None` where it is not installed, which is said.
+/// Returns the compiler flags of an installed library; `None` where it is not installed, which is reported.
 pub fn installed(library: &str, debian_package: &str) -> Option<Vec<String>> {
     let found = Command::new("pkg-config").args(["--cflags", "--libs", library]).output();
     let Some(found) = found.ok().filter(|found| found.status.success()) else {

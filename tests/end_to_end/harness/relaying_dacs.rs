@@ -7,7 +7,7 @@ use tempfile::TempDir;
 /// Two DACs with the same rules that relay each other, each with an archive.
 pub struct RelayingDacs {
     folder: TempDir,
-    /// Of the page and the data channel of each.
+    /// Addresses of the page and the data channel of each.
     pub addresses: [(String, String); 2],
     dacs: [Option<Oasis>; 2],
 }

@@ -28,7 +28,7 @@ impl SmallDisk {
         }
     }
 
-    /// Where it is.
+    /// Returns the path of the disk.
     pub fn path(&self) -> &Path {
         self.0.path()
     }
@@ -37,7 +37,7 @@ impl SmallDisk {
         self.path().join("filler")
     }
 
-    /// Others fill it, but for so many bytes.
+    /// Fills the disk but for this many bytes.
     pub fn fill_but(&self, bytes: u64) {
         let mut filler = fs::File::options().create(true).append(true).open(self.filler()).unwrap();
         while filler.write_all(&[1; 4_096]).is_ok() {}
@@ -50,7 +50,7 @@ impl SmallDisk {
         fs::remove_file(self.filler()).unwrap();
     }
 
-    /// Nobody may write any more.
+    /// Forbids all writes.
     pub fn forbid_writing(&self) {
         let done = Command::new("mount").args(["-o", "remount,ro"]).arg(self.path()).status().unwrap();
         assert!(done.success());

@@ -9,7 +9,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// What an archive must answer as it did. The columns are named: later releases may have more.
+/// Queries that an archive must answer as it did. The columns are named: later releases may have more.
 const QUERIES: [&str; 6] = [
     "SELECT node, instance, samples, first, last FROM instances ORDER BY instance",
     "SELECT count(*), min(sequence), max(sequence), min(time), max(time) FROM oasis_system_heartbeat_probe",
@@ -117,7 +117,7 @@ fn a_dac_continues_the_archive_of_an_earlier_release() {
     }
 }
 
-/// What a command says that fails, on both outputs.
+/// Returns the output of a command that fails, of both streams.
 fn refused(arguments: &[&str]) -> String {
     let done = oasis().args(arguments).output().unwrap();
     assert!(!done.status.success(), "{arguments:?}");

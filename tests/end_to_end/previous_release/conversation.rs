@@ -3,7 +3,7 @@
 use serde_json::Value;
 use std::{fmt::Write, fs, path::Path};
 
-/// What the two ends speak.
+/// Protocol of the two ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Protocol {
     /// Node and DAC.
@@ -26,14 +26,14 @@ impl Protocol {
     }
 }
 
-/// Who sent a message.
+/// Sender of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Side {
     Client,
     Server,
 }
 
-/// What was sent.
+/// Content of a message.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Content {
     /// A control message: JSON.

@@ -298,7 +298,7 @@ fn a_relay_serves_the_nodes_of_an_earlier_dac() {
         let (samples, _) = client.samples(5);
         assert!(samples.windows(2).all(|pair| pair[1].sequence == pair[0].sequence + 1), "{samples:?}");
         let command = json!({"op": "command", "node": "plant", "instance": "heartbeat", "command": "hertz", "hertz": 20});
-        assert_eq!(client.ask(command)["status"], "done");
+        assert_eq!(client.request(command)["status"], "done");
         dac.assert_understood();
     }
 }

@@ -1,7 +1,7 @@
 //! Plays recorded readers, tools and DACs against a DAC or TEM of today.
 
 use super::conversation::{Content, Conversation, Message, Protocol, Side, missing, op};
-use crate::harness::{self, Oasis, PATIENCE};
+use crate::harness::{self, Oasis, TEST_TIMEOUT};
 use oasis_wire::{
     batch::{Batch, Sample},
     schema::ProbeType,
@@ -104,7 +104,11 @@ impl Reader {
             if let Some(found) = look(self) {
                 return found;
             }
-            assert!(start.elapsed() < PATIENCE, "not within {PATIENCE:?}: {what}, but {:#?}", self.seen);
+            assert!(
+                start.elapsed() < TEST_TIMEOUT,
+                "not within {TEST_TIMEOUT:?}: {what}, but {:#?}",
+                self.seen
+            );
             match self.socket.read() {
                 Ok(tungstenite::Message::Text(text)) => self.note(serde_json::from_str(&text).expect("JSON")),
                 Ok(tungstenite::Message::Binary(bytes)) => self.batch(&bytes),

@@ -33,7 +33,7 @@ const KNOWN: [&str; 11] = [
 const OPTIONAL: [&str; 8] =
     ["overhead", "budget", "lowered", "demand", "recorder", "hertz", "clock_offset_ns", "round_trip_ns"];
 /// Longest silence of a node.
-const SILENCE: Duration = Duration::from_secs(60);
+const NODE_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A DAC of the earlier release.
 pub struct PlayedDac {
@@ -43,7 +43,7 @@ pub struct PlayedDac {
     played: JoinHandle<Report>,
 }
 
-/// What the node has done.
+/// Messages of the node, counted by kind.
 #[derive(Debug, Default)]
 pub struct Report {
     /// Samples by topic: the last number.
@@ -62,7 +62,7 @@ impl PlayedDac {
         let counted = results.clone();
         let played = thread::spawn(move || {
             let (socket, _) = listener.accept().expect("a node");
-            socket.set_read_timeout(Some(SILENCE)).expect("a timeout");
+            socket.set_read_timeout(Some(NODE_TIMEOUT)).expect("a timeout");
             let (topics, report) = (BTreeMap::new(), Report::default());
             Player { socket, topics, counted, report }.play(&conversation)
         });
@@ -74,7 +74,7 @@ impl PlayedDac {
         self.played.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     }
 
-    /// How many commands the node has answered.
+    /// Returns the number of commands that the node has answered.
     pub fn results(&self) -> usize {
         self.results.load(Ordering::Acquire)
     }
@@ -122,7 +122,7 @@ impl Player {
                         .collect();
                     assert_eq!(names.len(), self.topics.len(), "{names:?}");
                 }
-                // Once the node has sent so much.
+                // Waits until the node has sent this many samples.
                 "ack" | "safe" => self.until_sent(answer),
                 // Each ping is answered.
                 "pong" => continue,
@@ -222,7 +222,7 @@ impl Player {
     fn send(&mut self, message: &Value) {
         let body = message.to_string();
         let length = u32::try_from(body.len() + 1).expect("a length");
-        // It fails if the node has left, which the next read shows.
+        // The write fails if the node has left, which the next read shows.
         let _ = self.socket.write_all(&[&length.to_le_bytes()[..], &[2], body.as_bytes()].concat());
     }
 }

@@ -1,7 +1,7 @@
 //! Plays the node of a recorded conversation against a DAC of today.
 
 use super::conversation::{Content, Conversation, Message, Side, missing, op};
-use crate::harness::{Oasis, PATIENCE, eventually_shown, get};
+use crate::harness::{Oasis, TEST_TIMEOUT, eventually_shown, get};
 use oasis_channel::frame;
 use serde_json::{Value, json};
 use std::{
@@ -13,14 +13,14 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Where the topic is in a batch.
+/// Range of the topic in a batch.
 const TOPIC: std::ops::Range<usize> = 4..8;
 /// Fields that a DAC may leave out.
 const OPTIONAL: [&str; 1] = ["safe"];
 /// A node pings every second; the DAC gives it up after 5 s.
-const PING: Duration = Duration::from_secs(1);
+const PING_INTERVAL: Duration = Duration::from_secs(1);
 /// Time between two looks whether the test is over.
-const ANSWER: Duration = Duration::from_millis(20);
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// A node of the earlier release that is connected.
 pub struct PlayedNode {
@@ -155,7 +155,7 @@ impl PlayedNode {
 
     /// Answers a command with the recorded result of such a command, if one waits.
     pub fn answer_commands(&mut self, results: &BTreeMap<String, Value>) {
-        match self.from_dac.recv_timeout(ANSWER) {
+        match self.from_dac.recv_timeout(POLL_INTERVAL) {
             Ok(message) if op(&message) == "command" => {
                 let command = message["command"].as_str().expect("a command");
                 let mut result = results[command].clone();
@@ -170,12 +170,12 @@ impl PlayedNode {
     pub fn leave(mut self, conversation: &Conversation) {
         let goodbye = conversation.messages.iter().find(|message| message.op() == "goodbye");
         self.send(goodbye.expect("a goodbye"));
-        while self.from_dac.recv_timeout(PATIENCE).is_ok() {}
+        while self.from_dac.recv_timeout(TEST_TIMEOUT).is_ok() {}
     }
 
     /// Pings once a second, as the recorded node does.
     pub fn keep_alive(&mut self) {
-        if self.pinged.elapsed() > PING {
+        if self.pinged.elapsed() > PING_INTERVAL {
             self.pinged = Instant::now();
             let ping = self.ping.clone();
             self.control(&ping);
@@ -194,11 +194,11 @@ impl PlayedNode {
                 return self.waiting.remove(at).expect("it is there");
             }
             self.keep_alive();
-            match self.from_dac.recv_timeout(PING) {
+            match self.from_dac.recv_timeout(PING_INTERVAL) {
                 Ok(message) if op(&message) == "refused" => panic!("refused before {wanted}: {message}"),
                 Ok(message) => self.waiting.push_back(message),
                 Err(mpsc::RecvTimeoutError::Disconnected) => panic!("closed before {wanted}"),
-                Err(_) => assert!(start.elapsed() < PATIENCE, "no {wanted} from the DAC"),
+                Err(_) => assert!(start.elapsed() < TEST_TIMEOUT, "no {wanted} from the DAC"),
             }
         }
     }

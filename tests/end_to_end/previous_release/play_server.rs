@@ -24,7 +24,7 @@ const OPTIONAL: [&str; 5] = ["resume", "names", "rate", "hertz", "deltas"];
 /// Fields of requests that the earlier release does not know, and ignores.
 const IGNORED: [&str; 2] = ["gaps", "causes"];
 
-/// Paths that the earlier release does not know: a program of today goes on without them.
+/// Paths that the earlier release does not know: a program of today continues without them.
 const UNKNOWN: [&str; 1] = ["/api/v1/alarms/events"];
 
 /// A DAC or TEM of the earlier release.
@@ -36,11 +36,11 @@ pub struct PlayedServer {
 
 struct Script {
     conversations: Vec<Conversation>,
-    /// What the recording calls an address, and what it is now.
+    /// Recorded addresses, and their present ones.
     addresses: Vec<(String, String)>,
-    /// What the earlier release would not have understood.
+    /// Messages that the earlier release would not have understood.
     problems: Mutex<Vec<String>>,
-    /// What was asked for: `GET /path` without query, or the `op` of a message.
+    /// Requests so far: `GET /path` without query, or the `op` of a message.
     asked: Mutex<Vec<String>>,
 }
 
@@ -236,7 +236,7 @@ impl PlayedServer {
                     }
                     self.send(socket, answer);
                 }
-                // It fails if the client has left, which the next read shows.
+                // The send fails if the client has left, which the next read shows.
                 Content::Batch(bytes) => drop(socket.send(Message::binary(bytes.clone()))),
                 _ => {}
             }

@@ -9,9 +9,9 @@ use serde_json::{Value, json};
 use std::{fs, path::Path};
 use tungstenite::Message;
 
-/// What addresses are called in recordings: page of the DAC, its data channel, and the TEM.
+/// Addresses in recordings: page of the DAC, its data channel, and the TEM.
 pub const ADDRESSES: [&str; 3] = ["127.0.0.1:7070", "127.0.0.1:7071", "127.0.0.1:7072"];
-/// What a host is called in recordings.
+/// Name of a host in recordings.
 const HOST: &str = "plant-host";
 
 /// The files of a release, with what is in them.
@@ -106,19 +106,19 @@ fn read_as_a_page(tap: &Tap) {
     ));
     client.control("registry_delta");
     client.control("statistics");
-    let pong = client.ask(json!({"op": "ping", "client_time": 1.5}));
+    let pong = client.request(json!({"op": "ping", "client_time": 1.5}));
     assert_eq!(pong["op"], "pong");
     let mut subscribe = |more: Value| {
         let mut request = json!({"op": "subscribe", "node": "plant", "instance": "heartbeat"});
         more.as_object().expect("an object").iter().for_each(|(key, value)| request[key] = value.clone());
-        let answer = client.ask(request);
+        let answer = client.request(request);
         assert_eq!(answer["op"], "subscribed", "{answer}");
         let topic = answer["topic"].clone();
         if more.get("points").is_none() {
             while !matches!(client.next(), crate::harness::Incoming::Batch(_)) {}
         }
-        client.ask(json!({"op": "rate", "topic": topic, "hertz": 10.0}));
-        let done = client.ask(json!({"op": "unsubscribe", "topic": topic}));
+        client.request(json!({"op": "rate", "topic": topic, "hertz": 10.0}));
+        let done = client.request(json!({"op": "unsubscribe", "topic": topic}));
         assert_eq!(done["op"], "unsubscribed", "{done}");
     };
     subscribe(json!({"from": "earliest"}));
@@ -133,9 +133,9 @@ fn read_as_a_page(tap: &Tap) {
     ] {
         let mut request = json!({"op": "command", "node": "plant", "instance": "heartbeat"});
         command.as_object().expect("an object").iter().for_each(|(key, value)| request[key] = value.clone());
-        client.ask(request);
+        client.request(request);
     }
-    let unknown = client.ask(json!({"op": "subscribe", "node": "plant", "instance": "pump"}));
+    let unknown = client.request(json!({"op": "subscribe", "node": "plant", "instance": "pump"}));
     assert_eq!(unknown["op"], "error", "{unknown}");
     // A reader of whole pictures.
     let mut older = Native::connect(&format!("ws://{}/ws", tap.address()));
@@ -150,10 +150,10 @@ fn relay_to_a_reader(tap: &Tap) {
     let mut client = Native::connect(&relay.url());
     client.subscribe("heartbeat", json!({}));
     client.samples(10);
-    client.ask(
+    client.request(
         json!({"op": "command", "node": "plant", "instance": "heartbeat", "command": "hertz", "hertz": 20}),
     );
-    let answer = client.ask(json!({"op": "unsubscribe", "topic": 1}));
+    let answer = client.request(json!({"op": "unsubscribe", "topic": 1}));
     assert_eq!(answer["op"], "unsubscribed", "{answer}");
     let is_over = |tap: &Tap| {
         tap.conversations(false)

@@ -10,12 +10,12 @@ use std::{
 };
 
 /// Bytes of one connection in the order in which they passed.
-type Taken = Arc<Mutex<Vec<(Side, Vec<u8>)>>>;
+type CapturedBytes = Arc<Mutex<Vec<(Side, Vec<u8>)>>>;
 
 /// Listens in place of a server.
 pub struct Tap {
     address: String,
-    connections: Arc<Mutex<Vec<Taken>>>,
+    connections: Arc<Mutex<Vec<CapturedBytes>>>,
 }
 
 impl Tap {
@@ -23,12 +23,12 @@ impl Tap {
     pub fn on(server: &str) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let address = listener.local_addr().expect("an address").to_string();
-        let connections: Arc<Mutex<Vec<Taken>>> = Arc::default();
+        let connections: Arc<Mutex<Vec<CapturedBytes>>> = Arc::default();
         let (all, server) = (connections.clone(), server.to_owned());
         thread::spawn(move || {
             for client in listener.incoming() {
                 let (Ok(client), Ok(server)) = (client, TcpStream::connect(&server)) else { continue };
-                let taken = Taken::default();
+                let taken = CapturedBytes::default();
                 all.lock().expect("no thread panics").push(taken.clone());
                 pass(&client, &server, Side::Client, &taken);
                 pass(&server, &client, Side::Server, &taken);
@@ -46,7 +46,7 @@ impl Tap {
         format!("http://{}", self.address)
     }
 
-    /// What was said until now, connection by connection.
+    /// Returns the messages until now, connection by connection.
     pub fn conversations(&self, is_data_channel: bool) -> Vec<Conversation> {
         let connections = self.connections.lock().expect("no thread panics").clone();
         let decoded = connections.iter().map(|taken| {
@@ -57,7 +57,7 @@ impl Tap {
     }
 }
 
-fn pass(from: &TcpStream, to: &TcpStream, side: Side, taken: &Taken) {
+fn pass(from: &TcpStream, to: &TcpStream, side: Side, taken: &CapturedBytes) {
     let (mut from, mut to) = (from.try_clone().expect("a socket"), to.try_clone().expect("a socket"));
     let taken = taken.clone();
     thread::spawn(move || {
@@ -73,7 +73,7 @@ fn pass(from: &TcpStream, to: &TcpStream, side: Side, taken: &Taken) {
     });
 }
 
-/// What a direction has not completed yet.
+/// Incomplete message of a direction.
 #[derive(Default)]
 struct Pending {
     client: Vec<u8>,

@@ -8,7 +8,7 @@ use crate::harness::{Oasis, ledger, repository};
 use serde_json::{Value, json};
 use std::{fs, path::Path, process::Command};
 
-/// What Python reads: what the file says of itself, the units, the rows.
+/// Returns what Python reads: the metadata of the file, the units, the rows.
 fn read(path: &Path) -> (Value, Value, Vec<Value>) {
     let python = std::env::var("OASIS_TEST_PYTHON")
         .unwrap_or_else(|_| repository().join("target/venv/bin/python").to_string_lossy().into_owned());

@@ -1,4 +1,4 @@
-//! What is missing in a recording has its cause wherever the recording goes.
+//! Missing samples in a recording have their cause wherever the recording goes.
 
 use super::{
     export,
@@ -9,14 +9,14 @@ use mcap::MessageStream;
 use serde_json::{Value, json};
 use std::{fs, path::Path};
 
-/// What an export to this format says on standard error.
+/// Returns the standard error of an export to this format.
 fn said(archive: &Path, instance: &str, format: &str) -> Vec<String> {
     let (is_done, _, said) = run("export", archive, &[instance, "--format", format]);
     assert!(is_done, "{said}");
     said.lines().filter(|line| line.contains("missing")).map(str::to_owned).collect()
 }
 
-/// What an export of the plant says of its tank.
+/// Returns the messages of an export of the plant about its tank.
 fn of_tank(prefix: &str) -> Vec<String> {
     // In the order in which a sample meets the causes.
     let causes = ["1 sample is missing, ring_full", "7 samples are missing, node_restart"];
@@ -67,12 +67,12 @@ fn losses_before_the_first_sample_are_exported() {
     assert_eq!((first.channel.topic.as_str(), first.log_time), ("/oasis/missing", 11_000_000_000 / 7));
     let told: Value = serde_json::from_slice(&first.data).unwrap();
     assert_eq!((&told["from_sequence"], &told["to_sequence"]), (&json!(3), &json!(10)));
-    // Where a later part begins nothing is missing.
+    // At the beginning of a later part nothing is missing.
     let (is_done, _, said) = run("export", &archive, &["plant/flag", "--from", "1714285714ns"]);
     assert!(is_done && !said.contains("missing"), "{said}");
 }
 
-/// What SQL says of gaps.
+/// Returns the gaps in SQL.
 fn gaps(archive: &Path) -> String {
     let query = "SELECT node, instance, run, from_sequence, to_sequence, count, cause FROM gaps ORDER BY from_sequence";
     let (is_done, out, said) = run("sql", archive, &["--format", "csv", query]);

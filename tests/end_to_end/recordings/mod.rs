@@ -96,7 +96,7 @@ fn an_mcap_file_has_every_sample_in_the_order_of_time() {
     assert_eq!(topics.len(), samples.len() + 1, "a topic for each instance, and one for what is missing");
 }
 
-/// What a DAC answers: status and body.
+/// Returns the answer of a DAC: status and body.
 fn get(url: &str) -> (u16, Vec<u8>) {
     let mut answer = ureq::get(url).config().http_status_as_error(false).build().call().unwrap();
     let body = answer.body_mut().with_config().limit(1 << 30).read_to_vec().unwrap();
@@ -155,7 +155,7 @@ fn a_dac_answers_with_the_mcap_file_that_an_export_writes() {
     }
 }
 
-/// Enough of JSON Schema: what viewers look at.
+/// Checks a value with the part of JSON Schema that viewers use.
 fn is_described(schema: &Value, value: &Value) -> bool {
     let not_finite = ["NaN", "Infinity", "-Infinity"];
     match schema["type"].as_str() {

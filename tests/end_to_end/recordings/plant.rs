@@ -125,7 +125,7 @@ pub fn plant(folder: &Path) -> Plant {
     let tank = Arc::new(tank());
     let second = 1_000_000_000;
     let tank_runs = [
-        // Numbers 11 to 13 and 15 are missing, nobody knows why the last one is; the second run begins anew, and beyond 32 bits.
+        // Numbers 11 to 13 and 15 are missing, the last one without a known cause; the second run begins anew, and beyond 32 bits.
         (1_u128, vec![(1..11, 0), (14..15, 7), (16..21, 0)]),
         (2, vec![(u64::from(u32::MAX) - 3..u64::from(u32::MAX) + 5, 0)]),
     ];

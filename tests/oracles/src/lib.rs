@@ -1,4 +1,4 @@
-//! What the comparisons with other evaluators share: rules over three columns, and the events of OASIS for them.
+//! Shared parts of the comparisons with other evaluators: rules over three columns, and the events of OASIS for them.
 //!
 //! Each comparison is a test: `rtamt` for logic and time, `rtlola` for windows, `promtool` for `for`, `joins` for rules over several inputs.
 
@@ -9,7 +9,7 @@ use std::{env, sync::Arc};
 /// Nanoseconds of a millisecond.
 pub const MS: u64 = 1_000_000;
 
-/// What rules read: two numbers and a condition.
+/// Columns that rules read: two numbers and a condition.
 pub const COLUMNS: [(&str, MetricType); 3] =
     [("x", MetricType::Real64), ("y", MetricType::Real64), ("flag", MetricType::Boolean)];
 
@@ -24,7 +24,7 @@ pub struct Sample {
     pub values: [f64; 3],
 }
 
-/// How many random cases are compared: `OASIS_ORACLE_CASES`, or so many.
+/// Returns the number of random cases that are compared: `OASIS_ORACLE_CASES`, or `default`.
 pub fn cases(default: usize) -> usize {
     env::var("OASIS_ORACLE_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(default)
 }
@@ -89,7 +89,7 @@ fn rows(samples: &[Sample], last: &mut Option<u64>) -> Rows {
     rows
 }
 
-/// What comes to a DAC: samples of one of two inputs, or what was measured of the clock of its node.
+/// Input of a DAC: samples of one of two inputs, or a measurement of the clock of its node.
 #[derive(Debug, Clone, Copy)]
 pub enum Came {
     /// Time on the clock of the node in nanoseconds, samples missing before it, and value.
@@ -105,7 +105,7 @@ pub struct Arrival {
     pub dac_time: u64,
     /// Whether it is of the input whose samples are evaluated.
     pub is_driver: bool,
-    /// What comes.
+    /// Input that comes.
     pub came: Came,
 }
 
@@ -156,8 +156,8 @@ pub fn values(program: &Program, arrivals: &[Arrival]) -> Vec<Vec<f64>> {
                     origins: vec![0],
                 };
                 match is_driver {
-                    true => group.ask(program, (1, *dac_time), rows, &mut found),
-                    false => group.answer(program, 1, *dac_time, &rows, &mut found),
+                    true => group.push_driver(program, (1, *dac_time), rows, &mut found),
+                    false => group.push_other(program, 1, *dac_time, &rows, &mut found),
                 }
             }
         }

@@ -20,7 +20,7 @@ use std::{collections::HashMap, time::Duration};
 /// Functions, and the names of RTLola for them.
 const AGGREGATES: [(&str, &str); 4] = [("mean", "avg"), ("min", "min"), ("max", "max"), ("sum", "sum")];
 
-/// What stands for a window without samples.
+/// Value of a window without samples.
 const NOTHING: f64 = -1e6;
 
 /// The values of windows by the time of the sample or deadline, in milliseconds.

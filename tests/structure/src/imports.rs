@@ -26,7 +26,7 @@ struct Edge {
     kin: Kin,
 }
 
-/// How a file is related to the one that it uses.
+/// Relation of a file to the one that it uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Kin {
     Parent,
@@ -117,7 +117,7 @@ impl Modules {
         }
     }
 
-    /// Goes on after a `super`: another may follow.
+    /// Resolves the path after a `super`: another may follow.
     fn resolve_above(&self, module: usize, path: &[String], aliases: usize) -> Option<usize> {
         match path.split_first() {
             Some((first, rest)) if first == "super" => {

@@ -1,4 +1,4 @@
-//! What the tests of this repository's structure read: the workspace's crates from Cargo, the order of crates from
+//! Input of the tests of this repository's structure: the workspace's crates from Cargo, the order of crates from
 //! `ARCHITECTURE.md`, and the imports between the files of one crate.
 //!
 //! ```

@@ -28,13 +28,13 @@ pub struct Package {
     manifest_path: PathBuf,
     /// The registries that it may be published to: `None` for any, an empty list for `publish = false`.
     publish: Option<Vec<String>>,
-    /// What a registry shows: one sentence.
+    /// Description in a registry: one sentence.
     pub description: Option<String>,
     /// The SPDX expression.
     pub license: Option<String>,
     /// The page that a registry shows, relative to the crate.
     pub readme: Option<PathBuf>,
-    /// What it depends on, other workspaces' crates included.
+    /// Dependencies of the crate, other workspaces' crates included.
     pub dependencies: Vec<Dependency>,
     /// Its library, binaries, tests, benches and examples.
     pub targets: Vec<Target>,

@@ -1,6 +1,6 @@
 import { computed } from '@preact/signals';
 import { isFields, listOf } from '../fields.ts';
-import { ask, Refusal } from '../state/api.ts';
+import { fetchJson, Refusal } from '../state/api.ts';
 import { who } from '../state/session.ts';
 import { type Alarm, parseAlarm } from './alarm.ts';
 import { alarmBook } from './book.ts';
@@ -34,7 +34,7 @@ export async function act({ rule, node, instance }: Alarm, action: AlarmAction, 
   const written = comment.trim();
   const body = { rule, node, instance, ...action, ...(written && { comment: written }) };
   const answer = parseAlarm(
-    await ask('POST', 'alarms/actions', { body }).catch((error) => {
+    await fetchJson('POST', 'alarms/actions', { body }).catch((error) => {
       // Another page was faster. A comment that the DAC has not taken is worth an error.
       const isDone = error instanceof Refusal && error.code === 'alarm_state' && written === '';
       if (isDone) return readAlarm(rule, node, instance);
@@ -48,7 +48,7 @@ export async function act({ rule, node, instance }: Alarm, action: AlarmAction, 
 
 async function readAlarm(rule: string, node: string, instance: string): Promise<unknown> {
   const query = new URLSearchParams({ state: 'all', rule, node, instance });
-  const answer = await ask('GET', `alarms?${query}`);
+  const answer = await fetchJson('GET', `alarms?${query}`);
   return isFields(answer) ? listOf(answer.alarms)[0] : undefined;
 }
 

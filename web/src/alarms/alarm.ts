@@ -45,7 +45,7 @@ export interface Alarm extends Target {
 }
 
 /** Longest text of the DAC that is kept. */
-const LONGEST = 2000;
+const MAX_TEXT_LENGTH = 2000;
 
 /** Parses an alarm; undefined if it names no rule or no instance. */
 export function parseAlarm(json: unknown): Alarm | undefined {
@@ -121,7 +121,7 @@ export function severityIn({ severity }: Fields): Severity {
 
 export function textIn(json: Fields, name: string): string {
   const value = json[name];
-  return typeof value === 'string' ? value.slice(0, LONGEST) : '';
+  return typeof value === 'string' ? value.slice(0, MAX_TEXT_LENGTH) : '';
 }
 
 /** A finite number, also one that is written as text because a double cannot hold it. */

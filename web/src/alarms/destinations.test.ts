@@ -3,7 +3,7 @@ import { Refusal } from '../state/api.ts';
 import { parseDestinations, testDestination } from './destinations.ts';
 
 const asked = vi.hoisted(() => vi.fn());
-vi.mock('../state/api.ts', async (original) => ({ ...(await original<object>()), ask: asked }));
+vi.mock('../state/api.ts', async (original) => ({ ...(await original<object>()), fetchJson: asked }));
 
 afterEach(() => asked.mockReset());
 

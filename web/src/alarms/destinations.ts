@@ -1,5 +1,5 @@
 import { isFields, listOf } from '../fields.ts';
-import { ask, Refusal } from '../state/api.ts';
+import { fetchJson, Refusal } from '../state/api.ts';
 import { destinationStrings } from '../strings/destinations.ts';
 import { numberIn, textIn } from './alarm.ts';
 
@@ -24,13 +24,13 @@ const MAX_DESTINATIONS = 100;
 const TEST_PATIENCE_MS = 20_000;
 
 export async function readDestinations(signal: AbortSignal): Promise<readonly Destination[]> {
-  return parseDestinations(await ask('GET', 'notifications', { signal }));
+  return parseDestinations(await fetchJson('GET', 'notifications', { signal }));
 }
 
 /** Sends a test; returns when the destination has accepted it. Throws an error whose message is shown on the page. */
 export async function testDestination(destination: string): Promise<void> {
   try {
-    await ask('POST', 'notifications/test', { body: { destination }, patience: TEST_PATIENCE_MS });
+    await fetchJson('POST', 'notifications/test', { body: { destination }, patience: TEST_PATIENCE_MS });
   } catch (error) {
     const isLimited = error instanceof Refusal && error.code === 'too_many_tests';
     throw isLimited ? new Error(words.tooMany(error.message)) : error;

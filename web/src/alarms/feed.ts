@@ -1,5 +1,5 @@
 import { isFields, valuesOf } from '../fields.ts';
-import { ask, askStream, Refusal } from '../state/api.ts';
+import { askStream, fetchJson, Refusal } from '../state/api.ts';
 import { alarmsRaised, isLoud } from '../state/tab_alarms.ts';
 import { Backoff } from '../stream/backoff.ts';
 import { strings } from '../strings.ts';
@@ -67,7 +67,7 @@ class Feed {
       let after = '';
       for (let page = 0; page < MAX_PAGES; page++) {
         const query = new URLSearchParams({ state: 'all', limit: String(PAGE), ...(after && { after }) });
-        const answer = await ask('GET', `alarms?${query}`, { signal });
+        const answer = await fetchJson('GET', `alarms?${query}`, { signal });
         const { alarms, next } = isFields(answer) ? answer : {};
         after = typeof next === 'string' || typeof next === 'number' ? String(next) : '';
         this.book.takePage(valuesOf(alarms), after === '' || page === MAX_PAGES - 1);
@@ -78,7 +78,7 @@ class Feed {
       if (isAbsent(error)) return this.absent(error);
       throw error;
     }
-    // A list has no number from which a stream could go on.
+    // A list has no number from which a stream could continue.
     this.lastId = '';
     this.present();
     return 'ended';
@@ -142,7 +142,7 @@ class Feed {
     const isFirst = alarmSource.peek().kind !== 'server';
     const raised = this.book.show();
     if (isFirst) alarmSource.value = { kind: 'server' };
-    // What stood before the page was opened is no news.
+    // Alarms raised before the page was opened are no news.
     else if (raised.length > 0) alarmsRaised(words.raisedSentence(raised[0].rule, raised[0].instance));
   }
 

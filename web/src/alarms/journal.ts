@@ -1,5 +1,5 @@
 import { type Fields, isFields, listOf } from '../fields.ts';
-import { ask } from '../state/api.ts';
+import { fetchJson } from '../state/api.ts';
 import type { Target } from '../stream/view.ts';
 import {
   type AlarmState,
@@ -88,7 +88,7 @@ export async function readJournal(
   if (from !== undefined) query.set('from', nanos(from));
   if (to !== undefined) query.set('to', nanos(to));
   if (after !== undefined) query.set('after', after);
-  return parseJournal(await ask('GET', `alarms/journal?${query}`, { ...(signal && { signal }) }));
+  return parseJournal(await fetchJson('GET', `alarms/journal?${query}`, { ...(signal && { signal }) }));
 }
 
 export function parseJournal(answer: unknown): JournalPage {
@@ -146,7 +146,7 @@ export interface RankedAlarm extends Target {
 }
 
 export async function readStatistics(signal?: AbortSignal): Promise<Statistics> {
-  return parseStatistics(await ask('GET', 'alarms/statistics', { ...(signal && { signal }) }));
+  return parseStatistics(await fetchJson('GET', 'alarms/statistics', { ...(signal && { signal }) }));
 }
 
 export function parseStatistics(answer: unknown): Statistics {

@@ -131,14 +131,14 @@ function follow(target: Target, shown: Signal<InstanceAlarms>): () => void {
   };
 }
 
-interface Asked {
+interface SpanRequest {
   readonly from: number;
   readonly to: number;
   readonly revision: number;
   readonly isLive: boolean;
 }
 
-function covers(covered: Covered, { from, to, revision, isLive }: Asked): boolean {
+function covers(covered: Covered, { from, to, revision, isLive }: SpanRequest): boolean {
   if (covered.revision !== revision || from < covered.from) return false;
   return isLive ? covered.to === Number.POSITIVE_INFINITY : to <= covered.to;
 }
@@ -146,7 +146,7 @@ function covers(covered: Covered, { from, to, revision, isLive }: Asked): boolea
 /** Reads the entries of a time, and as many before it as the last page has: they tell how it began. */
 async function readCovering(
   { node, instance }: Target,
-  { from, to, revision, isLive }: Asked,
+  { from, to, revision, isLive }: SpanRequest,
   signal: AbortSignal,
 ): Promise<Covered> {
   const entries: Entry[] = [];

@@ -25,7 +25,7 @@ type Step = Omit<AlarmSpan, 'rule' | 'to' | 'isAside'>;
  */
 export function spansOf(entries: readonly Entry[], alarms: readonly Alarm[], to: number): AlarmSpan[] {
   const steps = new Map<string, Step[]>();
-  // The DAC that an alarm has left says so after the other one has taken it over: the alarm goes on.
+  // The DAC that an alarm has left says so after the other one has taken it over: the alarm continues.
   const takenOver = new Set<string>();
   for (const entry of [...entries].reverse()) {
     if (entry.kind === 'taken_over') takenOver.add(entry.rule);

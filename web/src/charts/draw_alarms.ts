@@ -43,7 +43,7 @@ interface Group {
 type PixelSpan = [left: number, right: number];
 
 /**
- * Shades the times when an alarm was active, and hatches those when nobody knew. Each moment has the color of its worst
+ * Shades the times when an alarm was active, and hatches unknown ones. Each moment has the color of its worst
  * severity: several layers would hide the chart.
  */
 export function drawAlarms(

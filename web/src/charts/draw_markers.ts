@@ -7,7 +7,7 @@ import type { Palette } from './palette.ts';
 /** Half the width of a mark, and its height, in pixels. */
 const SIZE = 5;
 /** Marks that are closer than this are drawn as one, in pixels. */
-const NEAR = 6;
+const MERGE_DISTANCE = 6;
 const ERROR = 17;
 const WARN = 13;
 
@@ -41,7 +41,7 @@ export function drawMarkers(
   const isSeen = ({ x }: { readonly x: number }) => x >= plot.left && x <= plot.left + plot.width;
   const bottom = plot.top + plot.height;
   const records = markers.map(({ time, level }) => ({ x: plot.x(time), level })).filter(isSeen);
-  for (const { x, level } of placesOf(records, NEAR * devicePixelRatio)) {
+  for (const { x, level } of placesOf(records, MERGE_DISTANCE * devicePixelRatio)) {
     ctx.fillStyle = level >= ERROR ? palette.bad : level >= WARN ? palette.warn : palette.info;
     triangle(ctx, x, bottom - 1.6 * size, bottom, size);
   }

@@ -10,8 +10,8 @@ export interface TraceLook {
 
 /** Size of the mark of an infinite value at an edge, in pixels. */
 const EDGE_MARK = 6;
-/** From here on lines are a pixel wide: wider ones that cross each other often take 20 times as long to draw. */
-const MANY = 2000;
+/** Number of points from which lines are a pixel wide. Wider lines that often cross take 20 times as long to draw. */
+const MAX_THICK_POINTS = 2000;
 
 /**
  * Draws the part of a trace between two times in the colors of time: a stroke for each color. The newest point is a disk, a
@@ -34,7 +34,7 @@ export function drawTrace(
   let color = -1;
   let first = 0;
   while (first < times.length && times[first] < from) first++;
-  ctx.lineWidth = times.length - first > MANY ? 1 : 1.5 * size;
+  ctx.lineWidth = times.length - first > MAX_THICK_POINTS ? 1 : 1.5 * size;
   for (let index = first; index < times.length; index++) {
     const [x, y] = within(plane, xs[index], ys[index]);
     if (colorOf(index) !== color) {
@@ -42,7 +42,7 @@ export function drawTrace(
       color = colorOf(index);
       ctx.strokeStyle = ctx.fillStyle = look.colors[color];
       ctx.beginPath();
-      // The line goes on in the next color.
+      // The line continues in the next color.
       if (index > first) ctx.moveTo(plane.placeX(xs[index - 1]), plane.placeY(ys[index - 1]));
     }
     if (look.isDots) ctx.fillRect(x - size, y - size, 2 * size, 2 * size);

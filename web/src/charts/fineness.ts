@@ -5,7 +5,7 @@ const WARM_UP = 20;
 const WEIGHT = 0.1;
 
 /**
- * How wide the columns of a chart are: one pixel of the device, so that a slope has no steps; or one of the page, where that
+ * Width of the columns of a chart: one pixel of the device, so that a slope has no steps; or one of the page, where that
  * takes too long to draw.
  */
 export class Fineness {
@@ -23,7 +23,7 @@ export class Fineness {
     this.drawings++;
     if (this.drawings <= WARM_UP) return;
     this.mean += WEIGHT * (duration - this.mean);
-    // It stays coarse: a chart that changed back and forth would flicker.
+    // The chart stays coarse: one that changed back and forth would flicker.
     if (this.mean > SLOW_MS && devicePixelRatio > 1) this.isCoarse = true;
   }
 }

@@ -26,7 +26,7 @@ export interface DrawnHeat {
 }
 
 /** Longest name of an element on the axis. */
-const LONGEST = 16;
+const MAX_LABEL_LENGTH = 16;
 
 /** Elements over time, the first one above: the color is the value. Gaps are hatched. */
 export class HeatChart {
@@ -128,7 +128,7 @@ export class HeatChart {
 
   private labelOf(row: number): string {
     const label = visible(this.drawn?.grid.labels[row] ?? '');
-    return label.length > LONGEST ? `${label.slice(0, LONGEST - 1)}\u2026` : label;
+    return label.length > MAX_LABEL_LENGTH ? `${label.slice(0, MAX_LABEL_LENGTH - 1)}\u2026` : label;
   }
 
   /** Makes an image of a pixel for each cell. */

@@ -27,7 +27,7 @@ import { ExpressionField } from './expression_field.tsx';
 import { TargetText } from './name_text.tsx';
 
 /** Most instances that are listed; a filter finds the others. */
-const LISTED = 40;
+const MAX_LISTED = 40;
 
 /** Adds panels: asks for the kind and the metrics. */
 export function AddDialog() {
@@ -97,7 +97,7 @@ export function AddDialog() {
                   {whyNothing(kind.value, wanted.value)}
                 </p>
               )}
-              {found.value.slice(0, LISTED).map((entry) => (
+              {found.value.slice(0, MAX_LISTED).map((entry) => (
                 <Choices
                   key={keyOf(entry)}
                   entry={entry}
@@ -107,8 +107,8 @@ export function AddDialog() {
                   onToggle={toggle}
                 />
               ))}
-              {found.value.length > LISTED && (
-                <p class="hint">{words.more(formatInteger(found.value.length - LISTED))}</p>
+              {found.value.length > MAX_LISTED && (
+                <p class="hint">{words.more(formatInteger(found.value.length - MAX_LISTED))}</p>
               )}
             </div>
           </>

@@ -8,9 +8,9 @@ import { strings } from '../strings.ts';
 import { RateNote, ScalarValue } from './scalar_value.tsx';
 
 /** Most elements shown; the count of the others follows. */
-const SHOWN = 64;
+const MAX_ELEMENTS = 64;
 /** Size of the letters of a table, in rem, and the distance of its columns in digits. Rates have smaller letters. */
-const SMALL = 0.8571;
+const TABLE_FONT_REM = 0.8571;
 const GAP = 1.5;
 /** Digits of a column in any case: a table of many columns scrolls. */
 const FEWEST = 6;
@@ -48,12 +48,12 @@ function PlainList(props: {
   const { type, values, rates, meaning } = props;
   return (
     <ol class="plain-list">
-      {values.slice(0, SHOWN).map((value, index) => (
+      {values.slice(0, MAX_ELEMENTS).map((value, index) => (
         <li key={index}>
           <CompoundValue type={type} value={value} rate={rates[index]} meaning={meaning} />
         </li>
       ))}
-      <More count={values.length - SHOWN} />
+      <More count={values.length - MAX_ELEMENTS} />
     </ol>
   );
 }
@@ -65,7 +65,7 @@ function StructTable(props: {
 }) {
   const { members, values, rates } = props;
   const place = useRef<HTMLDivElement>(null);
-  const room = Math.max(FEWEST, useRoom(place, SMALL).value / members.length - GAP);
+  const room = Math.max(FEWEST, useRoom(place, TABLE_FONT_REM).value / members.length - GAP);
   return (
     <div ref={place}>
       <table class="nested">
@@ -79,7 +79,7 @@ function StructTable(props: {
           </tr>
         </thead>
         <tbody>
-          {values.slice(0, SHOWN).map((value, row) => (
+          {values.slice(0, MAX_ELEMENTS).map((value, row) => (
             <tr key={row}>
               {members.map((member, column) => (
                 <td key={member.name} class={alignment(member)}>
@@ -95,7 +95,7 @@ function StructTable(props: {
           ))}
         </tbody>
       </table>
-      <More count={values.length - SHOWN} />
+      <More count={values.length - MAX_ELEMENTS} />
     </div>
   );
 }

@@ -12,7 +12,7 @@ import { Dot } from './dot.tsx';
 const words = strings.dacs;
 const { columns } = words;
 /** Most DACs that are listed; a filter finds the others. */
-const LISTED = 100;
+const MAX_LISTED = 100;
 /** Fewer DACs are found without a filter. */
 const FILTERED = 10;
 
@@ -55,13 +55,15 @@ export function DacTable() {
           </tr>
         </thead>
         <tbody>
-          {found.slice(0, LISTED).map((dac) => (
+          {found.slice(0, MAX_LISTED).map((dac) => (
             <Row key={dac.name} dac={dac} fragment={fragment} age={age} />
           ))}
         </tbody>
       </table>
       {found.length === 0 && <p class="hint">{words.noMatch}</p>}
-      {found.length > LISTED && <p class="hint">{words.more(formatInteger(found.length - LISTED))}</p>}
+      {found.length > MAX_LISTED && (
+        <p class="hint">{words.more(formatInteger(found.length - MAX_LISTED))}</p>
+      )}
     </div>
   );
 }

@@ -15,7 +15,7 @@ const words = strings.layouts;
 export function DashboardHistory({ shown }: { shown: Dashboard }) {
   const versions = useSignal<readonly DacVersion[]>([]);
   const { problem, attempt } = useAttempt();
-  // Somebody else may have saved: the newest version is not always the one that the page shows.
+  // Another user may have saved: the newest version is not always the one that the page shows.
   const newest = versions.value[0]?.revision;
   // biome-ignore lint/correctness/useExhaustiveDependencies: once for each revision
   useEffect(() => {

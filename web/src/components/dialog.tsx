@@ -13,7 +13,7 @@ function focusFirst(dialog: HTMLDialogElement): void {
   const content = [...dialog.querySelectorAll<HTMLElement>(`${FIELDS}, ${CONTROLS}`)].filter(
     (element) => !element.matches(':disabled') && !element.closest('.dialog-head'),
   );
-  // Of a choice, the arrow keys begin at what is chosen.
+  // The arrow keys begin at the chosen field of a choice.
   const fields = content.filter((element) => element.matches(FIELDS) && !isOtherChoice(element));
   (fields[0] ?? content[0])?.focus();
 }

@@ -178,7 +178,7 @@ function metricsOf(target: Target): NamedMetric[] {
         ? [{ name: quoteName(metric.name), detail: formatUnit(metric.unit) }]
         : [];
     const within = partsOf(metric).map((part) => ({
-      // Somebody chooses the element.
+      // The user chooses the element.
       name: part.pattern.split('.').map(quotePart).join('.'),
       detail: formatUnit(part.metric.unit),
     }));

@@ -6,7 +6,7 @@ import { formatHertz } from '../format/name.ts';
 import { formatInteger, formatRough } from '../format/number.ts';
 import { formatAge, formatClock, formatInstant, formatSince } from '../format/time.ts';
 import { useRoom, widthInDigits } from '../panels/use_room.ts';
-import type { Shown } from '../panels/use_shown.ts';
+import type { ShownSample } from '../panels/use_shown.ts';
 import { countedSince, toneOfLoss, unexplainedOf } from '../state/counted.ts';
 import { ageOf, takenAt } from '../state/freshness.ts';
 import type { InstanceCells } from '../state/store.ts';
@@ -17,11 +17,11 @@ const words = strings.card;
 /** Size of the letters of notes (--tiny), in rem. */
 const NOTE_REM = 0.7857;
 /** Width of a count in a note, in letters. */
-const FEW = 6;
+const COUNT_WIDTH = 6;
 const { unknown } = strings.connection;
 
 /** The four figures that show how current and complete the values are. */
-export function Gauges({ cells, shown }: { cells: InstanceCells; shown: ReadonlySignal<Shown> }) {
+export function Gauges({ cells, shown }: { cells: InstanceCells; shown: ReadonlySignal<ShownSample> }) {
   const isPast = useComputed(() => shown.value.at !== undefined).value;
   // All four are as wide as the first.
   const first = useRef<HTMLElement>(null);
@@ -51,7 +51,7 @@ function note(room: Room, full: string, short: string): string {
 /** The same four of a paused page: age and number of the sample that is shown. Rate and losses are known of now only. */
 function PastGauges(props: {
   cells: InstanceCells;
-  shown: ReadonlySignal<Shown>;
+  shown: ReadonlySignal<ShownSample>;
   figure: RefObject<HTMLElement>;
   room: Room;
 }) {
@@ -214,13 +214,13 @@ function LossNote(props: { cells: InstanceCells; began: number | undefined; room
         title={words.notHereTip(formatInteger(notHere), formatInstant(since))}
         data-testid="not-here"
       >
-        {words.notHere(fitNumber(notHere, formatInteger(notHere), FEW))}
+        {words.notHere(fitNumber(notHere, formatInteger(notHere), COUNT_WIDTH))}
       </dd>
     );
   if (counts && counts.keptBack > 0)
     return (
       <dd class="gauge-note" title={words.keptBackTip} data-testid="kept-back">
-        {words.keptBack(fitNumber(counts.keptBack, formatInteger(counts.keptBack), FEW))}
+        {words.keptBack(fitNumber(counts.keptBack, formatInteger(counts.keptBack), COUNT_WIDTH))}
       </dd>
     );
   return (

@@ -8,7 +8,7 @@ import { causeOf } from '../panels/gap_words.ts';
 import { MomentNote } from '../panels/moment_note.tsx';
 import { isLine } from '../panels/plan.ts';
 import { useRoom } from '../panels/use_room.ts';
-import type { Shown } from '../panels/use_shown.ts';
+import type { ShownSample } from '../panels/use_shown.ts';
 import { useView } from '../panels/use_view.ts';
 import { copyText } from '../state/copy.ts';
 import type { InstanceCells } from '../state/store.ts';
@@ -22,7 +22,7 @@ import { RateNote, ScalarValue } from './scalar_value.tsx';
 
 const words = strings.card;
 /** Size of the letters at the side, in rem. */
-const SMALL = 0.8571;
+const SIDE_FONT_REM = 0.8571;
 
 /** Number of digits that fit into the columns. */
 interface Room {
@@ -31,7 +31,11 @@ interface Room {
 }
 
 /** A sample with a row for each metric, from the schema of the subscription. */
-export function MetricTable(props: { target: Target; cells: InstanceCells; shown: ReadonlySignal<Shown> }) {
+export function MetricTable(props: {
+  target: Target;
+  cells: InstanceCells;
+  shown: ReadonlySignal<ShownSample>;
+}) {
   const { cells } = props;
   const schema = cells.status.value?.schema;
   if (!schema) return <div class="metrics-empty">{cells.status.value?.problem ?? words.noSample}</div>;
@@ -42,7 +46,7 @@ export function MetricTable(props: { target: Target; cells: InstanceCells; shown
 function Table(props: {
   target: Target;
   cells: InstanceCells;
-  shown: ReadonlySignal<Shown>;
+  shown: ReadonlySignal<ShownSample>;
   metrics: readonly Metric[];
 }) {
   const { target, cells, shown, metrics } = props;
@@ -54,7 +58,7 @@ function Table(props: {
     },
   );
   const [valueHead, sideHead] = [useRef<HTMLTableCellElement>(null), useRef<HTMLTableCellElement>(null)];
-  const room = { value: useRoom(valueHead, 1), side: useRoom(sideHead, SMALL) };
+  const room = { value: useRoom(valueHead, 1), side: useRoom(sideHead, SIDE_FONT_REM) };
   return (
     <div class="metrics-scroll">
       <Moment shown={shown} cells={cells} />
@@ -84,7 +88,7 @@ function Table(props: {
 }
 
 /** Separate from the table, for the same reason as its rows. */
-function Moment({ shown, cells }: { shown: ReadonlySignal<Shown>; cells: InstanceCells }) {
+function Moment({ shown, cells }: { shown: ReadonlySignal<ShownSample>; cells: InstanceCells }) {
   return <MomentNote shown={shown.value} cells={cells} />;
 }
 
@@ -98,7 +102,7 @@ const UNKNOWN = '\u2013';
 /** Separate from the head, so that a sample redraws only this. */
 function Rows(props: {
   metrics: readonly Metric[];
-  shown: ReadonlySignal<Shown>;
+  shown: ReadonlySignal<ShownSample>;
   extents: Extents;
   room: Room;
 }) {

@@ -3,7 +3,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import { formatCount } from '../format/count.ts';
 import type { PaletteEntry, PaletteLevel } from '../palette/entry.ts';
 import { remember } from '../palette/recent.ts';
-import { LISTED } from '../palette/search.ts';
+import { MAX_LISTED } from '../palette/search.ts';
 import { usePaletteResults } from '../palette/use_results.ts';
 import { openDialog } from '../state/dialogs.ts';
 import { strings } from '../strings.ts';
@@ -53,7 +53,7 @@ export function PaletteDialog() {
       enter(entry.level());
       return;
     }
-    // What it opens must not be closed with the palette, and a question leads back.
+    // A dialog that it opens must not be closed with the palette, and a question leads back.
     if (entry.id !== BACK) openDialog.value = undefined;
     entry.run?.();
   };
@@ -153,8 +153,8 @@ function moved(at: number, by: number, length: number): number {
 function summary(listed: number, count: number | undefined, isLevel: boolean): string {
   if (count === undefined) return words.searching;
   if (listed === 0) return words.none;
-  if (isLevel || count <= LISTED) return formatCount(count, words.count);
-  return `${formatCount(count, words.count)}. ${words.first.replace('{n}', String(LISTED))}`;
+  if (isLevel || count <= MAX_LISTED) return formatCount(count, words.count);
+  return `${formatCount(count, words.count)}. ${words.first.replace('{n}', String(MAX_LISTED))}`;
 }
 
 /** How many results there are, and what the keys do. */

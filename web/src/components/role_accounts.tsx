@@ -71,12 +71,12 @@ interface Draft {
   readonly target: string;
 }
 
-const FIRST: Draft = { verbs: 'read', target: '*/*' };
+const FIRST_DRAFT: Draft = { verbs: 'read', target: '*/*' };
 
 function RoleForm(props: { role: Role | undefined; attempt: Attempt; onDone: () => void }) {
   const { role, attempt, onDone } = props;
   const name = useSignal(role?.name ?? '');
-  const drafts = useSignal<readonly Draft[]>(role?.rules.map(draftOf) ?? [FIRST]);
+  const drafts = useSignal<readonly Draft[]>(role?.rules.map(draftOf) ?? [FIRST_DRAFT]);
   const rules = drafts.value.map((draft) => `${draft.verbs} ${draft.target}`.trim());
   const isFixed = role?.built_in ?? false;
   const set = (at: number, draft: Partial<Draft>) => {
@@ -92,7 +92,7 @@ function RoleForm(props: { role: Role | undefined; attempt: Attempt; onDone: () 
           await setRole(name.value.trim(), rules);
           onDone();
           name.value = '';
-          drafts.value = [FIRST];
+          drafts.value = [FIRST_DRAFT];
         });
       }}
     >
@@ -142,7 +142,7 @@ function RoleForm(props: { role: Role | undefined; attempt: Attempt; onDone: () 
               class="button"
               data-testid="role-add-rule"
               onClick={() => {
-                drafts.value = [...drafts.value, FIRST];
+                drafts.value = [...drafts.value, FIRST_DRAFT];
               }}
             >
               {words.addRule}

@@ -81,7 +81,7 @@ function activeKeys(targets: readonly Target[]): string[] {
   return (found.length > 0 ? found : targets).map(keyOf);
 }
 
-interface Wanted {
+interface ExportSelection {
   targets: readonly Target[];
   format: ExportFormat;
   from: number;
@@ -89,7 +89,7 @@ interface Wanted {
 }
 
 /** The button that saves, what it has read so far, and how it ended. */
-function Saving(wanted: Wanted) {
+function Saving(wanted: ExportSelection) {
   const said = useSignal('');
   const running = useSignal<AbortController | undefined>(undefined);
   const isOpen = useRef(true);
@@ -144,7 +144,7 @@ function Saving(wanted: Wanted) {
 }
 
 /** Reads one file after the other. A file is saved when it is whole. Returns how it ended. */
-async function saveAll(wanted: Wanted, signal: AbortSignal, report: (progress: Progress) => void) {
+async function saveAll(wanted: ExportSelection, signal: AbortSignal, report: (progress: Progress) => void) {
   const { targets, format } = wanted;
   const all = { samples: 0, bytes: 0, missing: new Map<string, number>() };
   for (const group of isShared(format) ? [targets] : targets.map((target) => [target])) {
@@ -164,7 +164,7 @@ async function saveAll(wanted: Wanted, signal: AbortSignal, report: (progress: P
 
 async function write(
   file: SampleFile,
-  { targets, format, from, to }: Wanted,
+  { targets, format, from, to }: ExportSelection,
   signal: AbortSignal,
 ): Promise<void> {
   if (!isText(format)) return file.addBytes(format, targets, { from, to }, signal);
@@ -187,7 +187,7 @@ function problemOf(error: unknown, signal: AbortSignal): string {
 }
 
 /** What saves the same without a browser. */
-function Command({ targets, format, from, to }: Wanted) {
+function Command({ targets, format, from, to }: ExportSelection) {
   if (targets.length === 0) return null;
   const [first] = targets;
   const [start, end] = [from, to].map((time) => new Date(byNode(first.node, time)).toISOString());

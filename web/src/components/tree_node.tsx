@@ -104,7 +104,7 @@ export function TreeGone({ nodes, isOpen }: { nodes: number; isOpen: boolean }) 
 /** The state of an instance that takes no samples; else its rate, and the requested rate if its node has lowered it. */
 function Rate({ entry, isWatched }: { entry: InstanceEntry; isWatched: boolean }) {
   const lowered = nodeOf(entry.node)?.overhead?.lowered[entry.instance];
-  // Of the others the list does not know when they took their samples.
+  // For the others, the list does not know when they took their samples.
   const isStopped = useComputed(() => isWatched && cardState(cellsOf(entry)) === 'stopped').value;
   const state = entry.state !== 'online' ? 'offline' : !entry.enabled ? 'disabled' : isStopped && 'stopped';
   if (!isConnected.value) return null;

@@ -13,8 +13,8 @@ import { forgetWanted } from '../state/wanted.ts';
 import { unknownStrings as words } from '../strings/unknown.ts';
 import { closest } from '../text/closest.ts';
 
-/** Names that are listed at most. */
-const LISTED = 3;
+/** Most names that are listed. */
+const MAX_LISTED = 3;
 
 /** Says what the DAC does not know of what the page is to show, and what somebody may have meant. */
 export function UnknownNote() {
@@ -22,13 +22,13 @@ export function UnknownNote() {
   if (unknown.length === 0) return null;
   return (
     <section class="unknown-note" role="alert" aria-label={words.title} data-testid="unknown">
-      {unknown.slice(0, LISTED).map((each) => (
+      {unknown.slice(0, MAX_LISTED).map((each) => (
         <p key={JSON.stringify(each)} data-testid="unknown-name">
           <strong>{words.says(each)}</strong>
           <Suggestions of={each} />
         </p>
       ))}
-      {unknown.length > LISTED && <p>{words.others(unknown.length - LISTED)}</p>}
+      {unknown.length > MAX_LISTED && <p>{words.others(unknown.length - MAX_LISTED)}</p>}
       {dashboard.value ? (
         <a class="button" href={pageRoot().href} title={words.allTip} data-testid="unknown-all">
           {words.all}

@@ -12,7 +12,7 @@ const NAMED = ['title', 'aria-label', 'placeholder', 'label'] as const;
 export function showHiddenCharacters(): void {
   const before = options.vnode;
   options.vnode = (node) => {
-    // What an element contains becomes such a node; its type knows elements only.
+    // Text in an element becomes such a node; its type knows elements only.
     const { type, props }: { type: unknown; props: unknown } = node;
     if (type === null && typeof props === 'string') Object.assign(node, { props: visible(props) });
     else if (typeof type === 'string') showNamed(props as Record<string, unknown>);

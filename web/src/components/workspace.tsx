@@ -76,7 +76,7 @@ function Stack() {
   const always = useSignal(true);
   const place = useRef<HTMLDivElement>(null);
   const shown = revealed.value;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: whenever somebody asks for a panel
+  // biome-ignore lint/correctness/useExhaustiveDependencies: whenever a panel is requested
   useEffect(() => {
     const found = [...(place.current?.children ?? [])].find(
       (element) => element instanceof HTMLElement && element.dataset.panel === shown?.id,

@@ -35,7 +35,7 @@ export function followChanges(before: LayoutDocument): void {
   effect(() => {
     void [panels.value, geometry.value, annotations.value];
     clearTimeout(timer);
-    timer = setTimeout(look, PAUSE_MS);
+    timer = setTimeout(pollChanges, PAUSE_MS);
   });
 }
 
@@ -54,7 +54,7 @@ export function beginAt(layout: LayoutDocument, areStepsKept = false): void {
 
 /** Takes the last change back. */
 export function undo(): void {
-  look();
+  pollChanges();
   const before = steps.pop();
   canUndo.value = steps.length > 0;
   if (!before) return;
@@ -62,7 +62,7 @@ export function undo(): void {
   applyLayout({ ...before, range: currentLayout().range });
 }
 
-function look(): void {
+function pollChanges(): void {
   clearTimeout(timer);
   const now = currentLayout();
   settle(now);

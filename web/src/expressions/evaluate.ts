@@ -3,7 +3,7 @@ import { type Aligned, align, type Signal } from './signal.ts';
 
 /**
  * Computes an expression column by column. An expression of several instances has a value at each of their times.
- * `rate` and `mean` look at earlier values: each has the times of its argument only. A result that is not finite is
+ * `rate` and `mean` use earlier values: each has the times of its argument only. A result that is not finite is
  * unknown; infinite samples of a plain metric stay.
  */
 export function evaluate(root: PlanNode, inputs: readonly Signal[]): Signal {

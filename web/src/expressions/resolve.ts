@@ -32,13 +32,13 @@ export function resolve(syntax: Syntax, instances: readonly Named[]): Syntax {
 }
 
 const parsed = new Map<string, Syntax | undefined>();
-const KEPT = 200;
+const MAX_PARSED = 200;
 
 /** Parses an expression of a layout, once; undefined if it is none. */
 export function parseKnown(text: string): Syntax | undefined {
   if (!parsed.has(text)) {
     // A page has a few expressions; a hostile layout must not fill the memory.
-    if (parsed.size >= KEPT) parsed.clear();
+    if (parsed.size >= MAX_PARSED) parsed.clear();
     parsed.set(text, parsedOrNot(text));
   }
   return parsed.get(text);

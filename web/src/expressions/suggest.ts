@@ -22,7 +22,7 @@ export interface NamedMetric {
   readonly detail: string;
 }
 
-const MOST = 12;
+const MAX_SUGGESTIONS = 12;
 /** The name that is being typed, with the names before it: `node/instance.met`. */
 const TYPED =
   /(?:(?:"(?:[^"\\]|\\.)*"|[\p{L}_][\p{L}\p{N}_]*)[/.])*(?:"(?:[^"\\]|\\.)*"?|[\p{L}_][\p{L}\p{N}_]*)?$/u;
@@ -41,7 +41,7 @@ export function suggest(
   const own = instances.filter((entry) => isBare(entry, from, before));
   const among = own.length > 0 ? own : instances;
   if (metric !== undefined) return metrics(path, metric, from, before, among, metricsOf);
-  return [...functions(path, from), ...names(path, from, before, among)].slice(0, MOST);
+  return [...functions(path, from), ...names(path, from, before, among)].slice(0, MAX_SUGGESTIONS);
 }
 
 /** Leaves out a metric that is divided: `a.b/instance.met`. */
@@ -76,7 +76,10 @@ function names(typed: string, from: number, before: string, instances: readonly 
   const wanted = plain(typed);
   const found = instances.filter((entry) => `${entry.node}/${entry.instance}`.toLowerCase().includes(wanted));
   const isFirst = ({ instance }: Named) => instance.toLowerCase().startsWith(wanted);
-  const sorted = [...found.filter(isFirst), ...found.filter((entry) => !isFirst(entry))].slice(0, MOST);
+  const sorted = [...found.filter(isFirst), ...found.filter((entry) => !isFirst(entry))].slice(
+    0,
+    MAX_SUGGESTIONS,
+  );
   return sorted.map((entry) => ({
     ...placed(entry, typed, from, before, instances, ''),
     name: entry.instance,
@@ -98,7 +101,7 @@ function metrics(
     .filter(({ node, instance }) =>
       [instance.toLowerCase(), `${node}/${instance}`.toLowerCase()].includes(at),
     )
-    .slice(0, MOST)
+    .slice(0, MAX_SUGGESTIONS)
     .flatMap((entry) =>
       metricsOf(entry)
         .filter(({ name }) => name.toLowerCase().includes(wanted))
@@ -108,7 +111,7 @@ function metrics(
           detail: [entry.node, detail].filter(Boolean).join(' \u00b7 '),
         })),
     )
-    .slice(0, MOST);
+    .slice(0, MAX_SUGGESTIONS);
 }
 
 /** The instance with its node if somebody has typed a node, or if other nodes have an instance of that name. */

@@ -22,7 +22,7 @@ export interface Unit {
 export const NONE: Unit = { factor: 1, offset: 0, dimensions: new Map(), symbols: new Map() };
 
 /** Longest text of a unit. */
-const LONGEST = 60;
+const MAX_UNIT_LENGTH = 60;
 
 /** Size and base units: `kg.m2/s2` is `g` 1, `m` 2, `s` -2 with 1000 g. */
 type Definition = readonly [factor: number, base: string, offset?: number];
@@ -104,7 +104,7 @@ const ANGLES: ReadonlySet<string> = new Set(['deg', 'rad', 'sr', "'", "''"]);
 /** Parses a unit; a text that is no unit is a symbol of its own. Throws an {@link ExpressionError} if it is too long. */
 export function parseUnit(text: string | undefined): Unit {
   if (text === undefined || text === '' || text === '1') return NONE;
-  if (text.length > LONGEST) throw new ExpressionError(words.longUnit(LONGEST));
+  if (text.length > MAX_UNIT_LENGTH) throw new ExpressionError(words.longUnit(MAX_UNIT_LENGTH));
   if (/[()]/.test(text)) return unknown(text, true);
   let found = NONE;
   let sign = 1;

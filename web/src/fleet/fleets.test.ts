@@ -3,7 +3,7 @@ import { Fleets } from './fleets.ts';
 import type { FleetLook, FleetRequest, FleetSelection } from './query.ts';
 
 const SELECTION: FleetSelection = { nodes: '*', instances: '*', types: '*', metrics: ['load'], period: 1 };
-const LOOK: FleetLook = {
+const DEFAULT_LOOK: FleetLook = {
   rows: 'instances',
   order: { by: 'name', isDown: false },
   group: { by: 'none', text: '' },
@@ -23,7 +23,7 @@ beforeEach(() => {
 });
 
 const ask = (now: number, look: Partial<FleetLook> = {}) =>
-  fleets.answer(SELECTION, { ...LOOK, ...look }, now);
+  fleets.answer(SELECTION, { ...DEFAULT_LOOK, ...look }, now);
 const members = ['a', 'b', 'c'].map((node, index) => [index, node, 'x', 0]);
 const rows = members.map(([id]) => [id, 'online', 1, 5, 1, 0, 0, 0, 0.5]);
 const PICTURE = {

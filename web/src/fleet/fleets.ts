@@ -27,17 +27,17 @@ interface Fleet {
   usedAt: number;
   retryAt: number;
   /** The last lists of panels, until the fleet changes. */
-  readonly kept: Map<string, Kept>;
+  readonly kept: Map<string, FleetList>;
 }
 
-/** A list, and what it was made of. */
-interface Kept {
+/** A list, and the settings that it was made of. */
+interface FleetList {
   readonly version: number;
   readonly listing: Listing;
 }
 
 /** Lists of one fleet that are kept: panels may show it in different orders. */
-const KEPT = 4;
+const MAX_LISTS = 4;
 
 /** The fleets that panels read: one subscription for all panels with the same selection. */
 export class Fleets {
@@ -188,7 +188,7 @@ function list({ book, kept }: Fleet, look: FleetLook, now: number): Listing {
   kept.delete(key);
   kept.set(key, { version, listing });
   for (const oldest of kept.keys()) {
-    if (kept.size <= KEPT) break;
+    if (kept.size <= MAX_LISTS) break;
     kept.delete(oldest);
   }
   return listing;

@@ -3,7 +3,7 @@ import { FleetBook } from './book.ts';
 import { listingOf } from './listing.ts';
 import type { FleetLook, FleetRow } from './query.ts';
 
-const LOOK: FleetLook = {
+const DEFAULT_LOOK: FleetLook = {
   rows: 'instances',
   order: { by: 'name', isDown: false },
   group: { by: 'none', text: '' },
@@ -32,7 +32,7 @@ function fleet(): FleetBook {
 }
 
 function rowsOf(look: Partial<FleetLook>): FleetRow[] {
-  const { lines } = listingOf(fleet(), { ...LOOK, ...look }, 0);
+  const { lines } = listingOf(fleet(), { ...DEFAULT_LOOK, ...look }, 0);
   return lines.flatMap((line) => ('row' in line ? line.row : []));
 }
 const names = (look: Partial<FleetLook>) =>
@@ -69,12 +69,12 @@ it('shows of a node its worst state, sums and the greatest value', () => {
 it('finds by names and states, and counts states', () => {
   expect(names({ words: ['line-2', 'motor'] })).toEqual(['line-2-2 motor', 'line-2-10 motor']);
   expect(names({ words: ['offline'] })).toEqual(['line-1-1 pump']);
-  const { matched, healths, nodes } = listingOf(fleet(), LOOK, 0);
+  const { matched, healths, nodes } = listingOf(fleet(), DEFAULT_LOOK, 0);
   expect({ matched, healths, nodes }).toEqual({ matched: 8, healths: [0, 1, 0, 0, 0, 7], nodes: 4 });
 });
 
 it('groups rows, and folds groups', () => {
-  const look: FleetLook = { ...LOOK, group: { by: 'pattern', text: 'line-*-*' }, folded: ['1'] };
+  const look: FleetLook = { ...DEFAULT_LOOK, group: { by: 'pattern', text: 'line-*-*' }, folded: ['1'] };
   const { lines } = listingOf(fleet(), look, 0);
   expect(lines.map((line) => ('row' in line ? line.row.node : line.group))).toEqual([
     { kind: 'group', name: '1', count: 4, isOpen: false, healths: [0, 1, 0, 0, 0, 3] },
@@ -96,7 +96,7 @@ it('shows for a node what labels all its instances have, and finds rows by label
   const rows = members.map(([id]) => [id, 'online', 1, 10, 1, 0, 0, 0]);
   book.apply({ from: 0, reset: true, round: 1, dac_time: 1e15, types: [{ type: 'T' }], members, rows }, 0);
   const lines = (look: Partial<FleetLook>) =>
-    listingOf(book, { ...LOOK, metrics: [], ...look }, 0).lines.map((line) =>
+    listingOf(book, { ...DEFAULT_LOOK, metrics: [], ...look }, 0).lines.map((line) =>
       'row' in line ? [line.row.node, line.row.instance, { ...line.row.labels }] : line.group,
     );
   expect(lines({ rows: 'nodes' })).toEqual([
@@ -128,7 +128,7 @@ it('shows in a column only the types that have its unit', () => {
     { metric: 0, schemas: ['m'] },
     { metric: 0, schemas: ['b'] },
   ];
-  const { lines } = listingOf(book, { ...LOOK, rows: 'nodes', metrics }, 0);
+  const { lines } = listingOf(book, { ...DEFAULT_LOOK, rows: 'nodes', metrics }, 0);
   expect(lines.map((line) => 'row' in line && line.row)).toMatchObject([
     { node: 'a', hertz: 20, values: [100, 200], sources: ['motor', 'boiler'], schemas: ['m', 'b'] },
     { node: 'b', hertz: 10, values: [null, 300], sources: [undefined, 'boiler'] },
@@ -146,7 +146,7 @@ it('sums the rates of what sends', () => {
   ];
   book.apply({ from: 0, reset: true, round: 1, dac_time: 1e15, types: [{ type: 'T' }], members, rows }, 0);
   const hertz = (look: Partial<FleetLook>) =>
-    listingOf(book, { ...LOOK, metrics: [], ...look }, 0).lines.map(
+    listingOf(book, { ...DEFAULT_LOOK, metrics: [], ...look }, 0).lines.map(
       (line) => 'row' in line && line.row.hertz,
     );
   expect(hertz({ rows: 'nodes' })).toEqual([10]);

@@ -40,7 +40,7 @@ export const defaultFleet: FleetSettings = {
 };
 
 /** Longest pattern, as the DAC has it. */
-const LONGEST = 200;
+const MAX_PATTERN_LENGTH = 200;
 
 /** Reads settings from outside; what is not valid is as in a new panel. */
 export function parseFleet(json: Fields): FleetSettings {
@@ -53,14 +53,14 @@ export function parseFleet(json: Fields): FleetSettings {
     nodes: pattern(json.nodes),
     instances: pattern(json.instances),
     types: pattern(json.types),
-    labels: typeof json.labels === 'string' ? json.labels.slice(0, LONGEST) : '',
+    labels: typeof json.labels === 'string' ? json.labels.slice(0, MAX_PATTERN_LENGTH) : '',
     ...(metrics && { metrics }),
     period: PERIODS.find((period) => period === json.period) ?? defaultFleet.period,
     shape: shapes.find((shape) => shape === json.shape) ?? defaultFleet.shape,
     order: { by: columns.find((name) => name === order.by) ?? 'name', isDown: order.isDown === true },
     group: {
       by: groupings.find((name) => name === group.by) ?? 'none',
-      text: typeof group.text === 'string' ? group.text.slice(0, LONGEST) : '',
+      text: typeof group.text === 'string' ? group.text.slice(0, MAX_PATTERN_LENGTH) : '',
     },
   };
 }
@@ -68,10 +68,10 @@ export function parseFleet(json: Fields): FleetSettings {
 /** A path alone, as older layouts have it, is a metric in whatever unit is most common. */
 function parseMetric(json: unknown): FleetMetricChoice[] {
   const { path, unit } = isFields(json) ? json : { path: json, unit: undefined };
-  if (typeof path !== 'string' || path === '' || path.length > LONGEST) return [];
-  return [typeof unit === 'string' && unit.length <= LONGEST ? { path, unit } : { path }];
+  if (typeof path !== 'string' || path === '' || path.length > MAX_PATTERN_LENGTH) return [];
+  return [typeof unit === 'string' && unit.length <= MAX_PATTERN_LENGTH ? { path, unit } : { path }];
 }
 
 function pattern(value: unknown): string {
-  return typeof value === 'string' && value !== '' && value.length <= LONGEST ? value : '*';
+  return typeof value === 'string' && value !== '' && value.length <= MAX_PATTERN_LENGTH ? value : '*';
 }

@@ -1,9 +1,9 @@
 /** Letters at the end of a name that stay. */
-const END = 10;
+const END_LENGTH = 10;
 /** Names that begin alike for fewer letters differ where they are not cut. */
 const ALIKE = 4;
 /** Letters that words may have together: more would leave no room for the rest. */
-const MOST = 24;
+const MAX_WORDS_LENGTH = 24;
 /** Fewer letters are not cut: an ellipsis has their room. */
 const FEWEST = 4;
 
@@ -16,7 +16,7 @@ export interface NamePart {
 
 /** Returns the words that tell long names apart: of `cell-0042-main` and `cell-0043-main` the two numbers. */
 export function tellingWords(names: Iterable<string>): Set<string> {
-  const sorted = [...new Set(names)].filter((name) => name.length >= 2 * END).sort();
+  const sorted = [...new Set(names)].filter((name) => name.length >= 2 * END_LENGTH).sort();
   const found = new Set<string>();
   for (let index = 1; index < sorted.length; index++) {
     const [one, other] = [sorted[index - 1], sorted[index]];
@@ -25,7 +25,7 @@ export function tellingWords(names: Iterable<string>): Set<string> {
     if (alike < ALIKE) continue;
     for (const name of [one, other]) {
       const word = wordsIn(name).find(({ end }) => end > alike)?.word;
-      if (word !== undefined && word.length <= MOST) found.add(word);
+      if (word !== undefined && word.length <= MAX_WORDS_LENGTH) found.add(word);
     }
   }
   return found;
@@ -36,11 +36,13 @@ export function tellingWords(names: Iterable<string>): Set<string> {
  * name is one part that stays.
  */
 export function partsOf(name: string, telling: ReadonlySet<string>): readonly NamePart[] {
-  if (name.length < 2 * END) return [{ from: 0, to: name.length, stays: true }];
-  const end = beginsLetter(name, name.length - END) ? name.length - END : name.length - END + 1;
-  // Of many words the last ones stay.
+  if (name.length < 2 * END_LENGTH) return [{ from: 0, to: name.length, stays: true }];
+  const end = beginsLetter(name, name.length - END_LENGTH)
+    ? name.length - END_LENGTH
+    : name.length - END_LENGTH + 1;
+  // The last ones of many words stay.
   const kept = wordsIn(name).filter(({ word, at }) => at > 0 && telling.has(word));
-  const fitting = kept.filter((_, index) => lettersFrom(kept, index) <= MOST);
+  const fitting = kept.filter((_, index) => lettersFrom(kept, index) <= MAX_WORDS_LENGTH);
   const ranges = fitting.map(({ at, end: to }): [number, number] =>
     to > end ? [Math.min(at, end), name.length] : [at, to],
   );

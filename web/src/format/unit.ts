@@ -11,7 +11,7 @@ const PREFIX = /^(?:[KMGT]i|da|[YZEPTGMkhdcmunpfazy])/;
 const RAISED = new Map([...'0123456789+-'].map((digit, index) => [digit, '⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻'.charAt(index)]));
 
 /** Longest displayed unit, in letters. */
-const LONGEST = 24;
+const MAX_UNIT_LENGTH = 24;
 
 /** `KiBy/s` as `KiB/s`, `m/s2` as `m/s²`, `{packet}` as `packet`. */
 export function formatUnit(unit: string | undefined): string {
@@ -25,7 +25,7 @@ export function formatUnit(unit: string | undefined): string {
     return (isFirst ? '' : ' ') + part.slice(1, -1);
   });
   const whole = readable.startsWith('/') ? `1${readable}` : readable;
-  return whole.length > LONGEST ? `${whole.slice(0, LONGEST - 1)}\u2026` : whole;
+  return whole.length > MAX_UNIT_LENGTH ? `${whole.slice(0, MAX_UNIT_LENGTH - 1)}\u2026` : whole;
 }
 
 function formatFactor(factor: string): string {
@@ -43,7 +43,7 @@ function formatSymbol(symbol: string): string {
   const prefix = PREFIX.exec(symbol)?.[0] ?? '';
   const rest = symbol.slice(prefix.length);
   const shown = SYMBOLS.get(rest);
-  // Of the symbols that stay as they are, none but the atomic mass begins with `u`.
+  // None of the symbols that stay as they are begins with `u`, but for the atomic mass.
   if (shown === undefined) return symbol.replace(/^u(?=.)/, 'µ');
   return (prefix === 'u' ? 'µ' : prefix) + shown;
 }

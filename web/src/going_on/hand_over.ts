@@ -3,8 +3,8 @@ import { type Position, positionIn } from '../stream/position.ts';
 import { REMEMBERED_MS, recent, type Stop } from './rules.ts';
 
 /**
- * What a page hands over to the page of another DAC, in the fragment of the address beside the layout. Anybody can write such an
- * address: it is checked like all input, and has nothing that is secret.
+ * State that a page hands over to the page of another DAC, in the fragment of the address beside the layout. Any site can
+ * write such an address: it is checked like all input, and has nothing that is secret.
  */
 export interface HandOver {
   /** Name of the DAC that was left, for people. */

@@ -37,7 +37,7 @@ export interface LayoutDocument {
 
 const MAX_PANELS = 200;
 const MAX_METRICS = 100;
-const LONGEST = 1024;
+const MAX_NAME_LENGTH = 1024;
 /** Latest date that the date fields accept. */
 const LAST_DAY = Date.UTC(9999, 11, 31);
 
@@ -291,7 +291,7 @@ function list(json: unknown): readonly unknown[] {
 }
 
 function text(json: unknown): string | undefined {
-  return typeof json === 'string' && json.length <= LONGEST ? json : undefined;
+  return typeof json === 'string' && json.length <= MAX_NAME_LENGTH ? json : undefined;
 }
 
 /** Whether a number is a valid time in milliseconds since 1970, or a span of at most that length. */

@@ -5,8 +5,8 @@ export async function pack(text: string): Promise<string> {
   return btoa(binary).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
 }
 
-/** A longer text is not a layout. */
-const LARGEST = 1 << 20;
+/** Upper bound of a layout's length: a longer text is none. */
+const MAX_LAYOUT_LENGTH = 1 << 20;
 
 /** Decodes the text of {@link pack}; undefined if it is invalid. */
 export async function unpack(packed: string): Promise<string | undefined> {
@@ -28,7 +28,7 @@ async function through(
   let size = 0;
   for (let part = await reader.read(); !part.done; part = await reader.read()) {
     size += part.value.length;
-    if (size > LARGEST) throw new RangeError('too large');
+    if (size > MAX_LAYOUT_LENGTH) throw new RangeError('too large');
     parts.push(part.value);
   }
   const whole = new Uint8Array(size);

@@ -6,8 +6,8 @@ const PAGE = 100;
 /** Records that are shown at most. */
 export const MOST_RECORDS = 5000;
 
-/** What a search has found so far. */
-export interface Found {
+/** Records found by a search so far. */
+export interface LogRecords {
   /** Newest first. */
   readonly records: readonly LogRecord[];
   readonly searched: number;
@@ -18,7 +18,7 @@ export interface Found {
   readonly next: string | undefined;
 }
 
-const NOTHING: Found = {
+const NOTHING: LogRecords = {
   records: [],
   searched: 0,
   unreadable: 0,
@@ -31,10 +31,10 @@ type Read = typeof searchRecords;
 
 /** Searches page by page, and follows what is new. */
 export class LogFeed {
-  readonly found: ReadonlySignal<Found>;
+  readonly found: ReadonlySignal<LogRecords>;
   readonly isBusy: ReadonlySignal<boolean>;
   readonly problem: ReadonlySignal<string>;
-  private readonly state = signal<Found>(NOTHING);
+  private readonly state = signal<LogRecords>(NOTHING);
   private readonly busy = signal(false);
   private readonly trouble = signal('');
   private filter: LogFilter | undefined;

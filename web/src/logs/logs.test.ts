@@ -110,7 +110,7 @@ describe('a feed', () => {
     await feed.follow();
     expect(feed.found.value.records[0].sequence).toBe('12');
     expect(feed.found.value.records).toHaveLength(12);
-    // Too many at once: nothing is left out in between.
+    // Too many at once: nothing is left out among them.
     most = 30;
     await feed.follow();
     expect(feed.found.value.records.map(({ sequence }) => sequence)).toEqual(['30', '29', '28', '27']);

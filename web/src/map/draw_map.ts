@@ -182,7 +182,7 @@ class Pen {
           color = colorAt(index);
           ctx.strokeStyle = ctx.fillStyle = color;
           ctx.beginPath();
-          // The line goes on in the next color.
+          // The line continues in the next color.
           if (index > first) ctx.moveTo(...this.place(points[index - 1], turn));
         }
         if (breaks[index] === 1 || index === first) {

@@ -1,8 +1,8 @@
 import {
+  type LonLat,
   type MapView,
   MERCATOR_END,
   metersPerPixel,
-  type Place,
   project,
   unproject,
   wrapped,
@@ -24,7 +24,7 @@ const STEPS = [
   ...Array.from({ length: 8 }, (_, power) => [2, 1, 0.5].map((digit) => digit / 10 ** power)).flat(),
 ];
 /** Most lines of a direction. */
-const MOST = 72;
+const MAX_LINES = 72;
 const PIXELS = 110;
 /** Places on each side of the drawing at which it is asked what it shows. */
 const SIDE = 24;
@@ -92,7 +92,7 @@ function parallels(view: MapView, shown: Bounds, step: number, at: At, size: rea
 /** What a drawing shows of the earth; all longitudes if it shows a pole. */
 function bounds(view: MapView, width: number, height: number): Bounds {
   const [right, up] = [width / 2 / view.scale, height / 2 / view.scale];
-  const edge: Place[] = [];
+  const edge: LonLat[] = [];
   for (let index = 0; index <= SIDE; index++) {
     const share = (2 * index) / SIDE - 1;
     for (const [x, y] of [
@@ -124,7 +124,7 @@ function bounds(view: MapView, width: number, height: number): Bounds {
 
 function multiples(from: number, to: number, step: number): number[] {
   const first = Math.ceil(from / step - 1e-9);
-  const count = Math.min(MOST, Math.floor(to / step + 1e-9) - first + 1);
+  const count = Math.min(MAX_LINES, Math.floor(to / step + 1e-9) - first + 1);
   const isRound = to - from >= 360 && step * count > 360;
   // Both ends of a whole circle are one line.
   return Array.from(

@@ -5,16 +5,16 @@ import { type Drawing, drawMap, pixelOf, placeAt } from './draw_map.ts';
 import {
   centered,
   fitted,
+  type LonLat,
   type MapView,
   metersPerPixel,
-  type Place,
   project,
   turnsOf,
 } from './projection.ts';
 import { tilesOf } from './tiles.ts';
 
 /** Distance in pixels from which the pointer finds a place. */
-const NEAR = 24;
+const POINTER_DISTANCE = 24;
 /** A map that shows all tracks moves when one comes this close to its edge, or if it could be so many times as large. */
 const EDGE = 12;
 const TOO_FAR = 2;
@@ -79,7 +79,7 @@ export class MapCanvas {
   /** The place of a track that is nearest to a point of the drawing; undefined if none is near. */
   nearest([x, y]: readonly [number, number]): { readonly time: number } | undefined {
     const { drawing, view, width, height } = this;
-    let [least, time] = [NEAR ** 2, Number.NaN];
+    let [least, time] = [POINTER_DISTANCE ** 2, Number.NaN];
     for (const { track } of drawing?.tracks ?? []) {
       const [from] = drawing?.times ?? [0];
       for (let index = 0; index < track.times.length; index++) {
@@ -145,18 +145,18 @@ export class MapCanvas {
     return isOutside || wanted.kind !== this.view.kind || wanted.scale > TOO_FAR * this.view.scale;
   }
 
-  private pixels(place: Place): readonly [number, number] {
+  private pixels(place: LonLat): readonly [number, number] {
     const [x, y] = project(this.view, place);
     const [turn = 0] = turnsOf(this.view, this.width, [x, x]);
     return pixelOf(this.view, this.width, this.height, [x + turn * 2 * Math.PI, y]);
   }
 
   /** The parts of the tracks that are drawn. */
-  private lines(): Place[][] {
+  private lines(): LonLat[][] {
     const { tracks = [], times: [from] = [0] } = this.drawing ?? {};
     return tracks.map(({ track }) => {
       const first = Math.max(0, placeAt(track, from));
-      return Array.from({ length: track.times.length - first }, (_, index): Place => {
+      return Array.from({ length: track.times.length - first }, (_, index): LonLat => {
         return [track.longitudes[first + index], track.latitudes[first + index]];
       });
     });
@@ -216,7 +216,7 @@ export class MapCanvas {
   }
 }
 
-function lastPlace({ longitudes, latitudes }: Track): Place | undefined {
+function lastPlace({ longitudes, latitudes }: Track): LonLat | undefined {
   const last = longitudes.length - 1;
   return last < 0 ? undefined : [longitudes[last], latitudes[last]];
 }

@@ -1,5 +1,5 @@
 /**
- * What a map shows: Mercator, or around a pole a stereographic projection. Both keep shapes. Places on the plane are
+ * Projections of a map: Mercator, or around a pole a stereographic one. Both keep shapes. Places on the plane are
  * in radii of the earth, upward and to the right.
  */
 
@@ -18,7 +18,7 @@ export interface MapView {
 }
 
 /** Longitude and latitude in degrees. */
-export type Place = readonly [longitude: number, latitude: number];
+export type LonLat = readonly [longitude: number, latitude: number];
 type Point = readonly [x: number, y: number];
 
 /** Mercator's map ends here: it is a square. */
@@ -27,13 +27,13 @@ export const MERCATOR_END = 85.051_128_78;
 const TO_POLAR = 84;
 const TO_MERCATOR = 78;
 /** Half a centimeter a pixel. */
-const LARGEST = EARTH / 0.005;
+const MAX_SCALE = EARTH / 0.005;
 /** The whole earth in 250 pixels. */
-const SMALLEST = 40;
+const MIN_SCALE = 40;
 const START: MapView = { kind: 'mercator', up: 0, x: 0, y: 0, scale: 80 };
 
 /** Returns the place on the plane. Longitudes beyond 180 go on to the right in Mercator. */
-export function project(view: Pick<MapView, 'kind' | 'up'>, [longitude, latitude]: Place): Point {
+export function project(view: Pick<MapView, 'kind' | 'up'>, [longitude, latitude]: LonLat): Point {
   if (view.kind === 'mercator') {
     const bounded = Math.min(89.9, Math.max(-89.9, latitude));
     return [radians(longitude), Math.asinh(Math.tan(radians(bounded)))];
@@ -45,7 +45,7 @@ export function project(view: Pick<MapView, 'kind' | 'up'>, [longitude, latitude
 }
 
 /** Returns longitude, from -180 to 180 except in Mercator, and latitude. */
-export function unproject(view: Pick<MapView, 'kind' | 'up'>, [x, y]: Point): Place {
+export function unproject(view: Pick<MapView, 'kind' | 'up'>, [x, y]: Point): LonLat {
   if (view.kind === 'mercator') return [degrees(x), degrees(Math.atan(Math.sinh(y)))];
   const sign = view.kind === 'north' ? 1 : -1;
   const latitude = sign * (90 - 2 * degrees(Math.atan(Math.hypot(x, y) / 2)));
@@ -66,19 +66,19 @@ export function panned(view: MapView, right: number, down: number): MapView {
 
 /** Zooms; the place so many pixels to the right of the middle and below it stays. */
 export function zoomed(view: MapView, factor: number, right = 0, down = 0): MapView {
-  const scale = Math.min(LARGEST, Math.max(SMALLEST, view.scale * factor));
+  const scale = Math.min(MAX_SCALE, Math.max(MIN_SCALE, view.scale * factor));
   const share = 1 / view.scale - 1 / scale;
   return settled({ ...view, x: view.x + right * share, y: view.y - down * share, scale });
 }
 
 /** Puts a place into the middle. */
-export function centered(view: MapView, place: Place): MapView {
+export function centered(view: MapView, place: LonLat): MapView {
   const [x, y] = project(view, place);
   return settled({ ...view, x, y });
 }
 
 /** Shows all places, with a margin. Longitudes of one line go on beyond 180. */
-export function fitted(lines: readonly (readonly Place[])[], width: number, height: number): MapView {
+export function fitted(lines: readonly (readonly LonLat[])[], width: number, height: number): MapView {
   const places = aligned(lines).flat();
   if (places.length === 0) return START;
   const north = places.reduce((most, [, latitude]) => Math.max(most, latitude), -90);
@@ -100,7 +100,7 @@ export function fitted(lines: readonly (readonly Place[])[], width: number, heig
     width / Math.max(least, (right - left) * share),
     height / Math.max(least, (top - bottom) * share),
   );
-  return settled({ kind, up, x, y, scale: Math.min(LARGEST, Math.max(SMALLEST, scale)) });
+  return settled({ kind, up, x, y, scale: Math.min(MAX_SCALE, Math.max(MIN_SCALE, scale)) });
 }
 
 /** Continues longitudes beyond 180, so that no step is longer than half the earth. */
@@ -133,13 +133,13 @@ export function turnsOf(view: MapView, width: number, [left, right]: Point): num
 }
 
 /** Moves lines by whole turns next to the first one. */
-function aligned(lines: readonly (readonly Place[])[]): (readonly Place[])[] {
+function aligned(lines: readonly (readonly LonLat[])[]): (readonly LonLat[])[] {
   const first = lines.find((line) => line.length > 0)?.[0][0] ?? 0;
   return lines.map((line) => {
     const turns = line.length === 0 ? 0 : Math.round((first - line[0][0]) / 360);
     return turns === 0
       ? line
-      : line.map(([longitude, latitude]): Place => [longitude + 360 * turns, latitude]);
+      : line.map(([longitude, latitude]): LonLat => [longitude + 360 * turns, latitude]);
   });
 }
 
@@ -156,11 +156,11 @@ function settled(view: MapView): MapView {
   return { ...view, x: view.x - 2 * Math.PI * Math.round(view.x / (2 * Math.PI)) };
 }
 
-function changed(view: MapView, kind: MapView['kind'], up: number, place: Place): MapView {
+function changed(view: MapView, kind: MapView['kind'], up: number, place: LonLat): MapView {
   const [x, y] = project({ kind, up }, place);
   const next = { kind, up, x, y, scale: view.scale };
   const scale = (view.scale * metersPerPixel(next)) / metersPerPixel(view);
-  return { ...next, scale: Math.min(LARGEST, Math.max(SMALLEST, scale)) };
+  return { ...next, scale: Math.min(MAX_SCALE, Math.max(MIN_SCALE, scale)) };
 }
 
 function extent(points: readonly Point[], axis: 0 | 1): Point {

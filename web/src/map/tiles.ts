@@ -14,8 +14,8 @@ export interface Tile {
 
 const PIXELS = 256;
 const DEEPEST = 22;
-/** Tiles of a drawing at most. */
-const MOST = 96;
+/** Most tiles of a drawing. */
+const MAX_TILES = 96;
 
 /** The tiles of a drawing. */
 export function tilesOf(template: string, view: MapView, width: number, height: number): Tile[] {
@@ -29,7 +29,7 @@ export function tilesOf(template: string, view: MapView, width: number, height: 
   const tiles: Tile[] = [];
   for (let row = Math.max(0, Math.floor(top / size)); row < count && row * size < top + height; row++) {
     for (let column = Math.floor(left / size); column * size < left + width; column++) {
-      if (tiles.length >= MOST) return tiles;
+      if (tiles.length >= MAX_TILES) return tiles;
       const within = ((column % count) + count) % count;
       tiles.push({
         address: template

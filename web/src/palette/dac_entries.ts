@@ -1,5 +1,5 @@
 import { openDashboard, saveDashboard } from '../dashboards/open.ts';
-import { ask } from '../state/api.ts';
+import { fetchJson } from '../state/api.ts';
 import { dacLayouts, listLayouts, type Replaced } from '../state/dac_layouts.ts';
 import { dashboard } from '../state/dashboard.ts';
 import { type HandlerStatus, parseHandlers } from '../state/handlers.ts';
@@ -20,7 +20,7 @@ export async function prepareDac(): Promise<void> {
   await Promise.allSettled([
     listLayouts(),
     ...(hasArchive.peek() ? [listTestRuns()] : []),
-    ask('GET', 'handlers').then((answer) => {
+    fetchJson('GET', 'handlers').then((answer) => {
       handlers = parseHandlers(answer);
     }),
   ]);

@@ -1,4 +1,4 @@
-import { ask } from '../state/api.ts';
+import { fetchJson } from '../state/api.ts';
 import { notify } from '../state/notice.ts';
 import type { CommandRequest } from '../stream/protocol.ts';
 import type { Target } from '../stream/view.ts';
@@ -13,7 +13,7 @@ export function giveCommand({ node, instance }: Target, request: CommandRequest,
 
 /** Asks the DAC for something, and says how it ended. */
 export function askDac(title: string, method: string, path: string, body?: object): void {
-  void run(title, () => ask(method, path, { ...(body && { body }) }));
+  void run(title, () => fetchJson(method, path, { ...(body && { body }) }));
 }
 
 /** Runs an action, and says how it ended. */

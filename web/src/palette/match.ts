@@ -8,12 +8,12 @@ export interface Searchable {
   readonly rest: string;
 }
 
-const WHOLE = 120;
-const AT_START = 90;
-const AT_WORD = 70;
-const INSIDE = 45;
+const WHOLE_SCORE = 120;
+const START_SCORE = 90;
+const WORD_SCORE = 70;
+const INSIDE_SCORE = 45;
 /** Letters in order, with others between them. */
-const SCATTERED = 10;
+const SCATTERED_SCORE = 10;
 const PER_BOUNDARY = 8;
 const PER_NEIGHBOR = 4;
 const OF_REST = 0.5;
@@ -34,7 +34,7 @@ export function scoreOf(text: Searchable, words: readonly string[]): number | un
     if (found <= 0) return undefined;
     sum += found;
   }
-  // Of texts that fit as well, the shorter one is more likely meant.
+  // The shorter one of texts that fit as well is more likely meant.
   return sum - Math.min(20, text.lower.length / 8);
 }
 
@@ -67,9 +67,9 @@ function scoreIn(title: string, lower: string, word: string): number {
 function contained(lower: string, word: string, title = lower): number {
   const at = bestPlace(lower, title, word);
   if (at < 0) return 0;
-  if (lower.length === word.length) return WHOLE;
-  if (at === 0) return AT_START;
-  return isBoundary(title, at) ? AT_WORD : INSIDE;
+  if (lower.length === word.length) return WHOLE_SCORE;
+  if (at === 0) return START_SCORE;
+  return isBoundary(title, at) ? WORD_SCORE : INSIDE_SCORE;
 }
 
 /** Where a word begins in a text: best at the beginning of another word; -1 if nowhere. */
@@ -101,7 +101,7 @@ function scattered(
 
 function follow(title: string, lower: string, word: string, start: number) {
   const places = [start];
-  let score = SCATTERED + (isBoundary(title, start) ? PER_BOUNDARY : 0);
+  let score = SCATTERED_SCORE + (isBoundary(title, start) ? PER_BOUNDARY : 0);
   for (let index = 1; index < word.length; index++) {
     const before = places[index - 1];
     const at = nextPlace(title, lower, word[index], before + 1);

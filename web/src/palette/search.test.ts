@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { PaletteEntry } from './entry.ts';
-import { LISTED, MOST_ENTRIES, Search } from './search.ts';
+import { MAX_LISTED, MOST_ENTRIES, Search } from './search.ts';
 
 function entry(title: string): PaletteEntry {
   return { id: title, kind: 'instance', title };
@@ -71,7 +71,7 @@ describe('a search', () => {
     const search = new Search(many(MOST_ENTRIES + 1000));
     search.look('engine');
     search.step(never);
-    expect(search.found).toHaveLength(LISTED);
+    expect(search.found).toHaveLength(MAX_LISTED);
     expect(search.count).toBe(MOST_ENTRIES);
   });
 

@@ -4,11 +4,11 @@ import { type Searchable, scoreOf, searchable } from './match.ts';
 /** Most entries that are searched; a DAC has at most 10,000 nodes. */
 export const MOST_ENTRIES = 200_000;
 /** Most entries that are listed. */
-export const LISTED = 50;
-/** Entries between two looks at the clock. */
-const AT_ONCE = 64;
+export const MAX_LISTED = 50;
+/** Entries between two readings of the clock. */
+const CLOCK_CHECK_ENTRIES = 64;
 
-export interface Found {
+export interface ScoredEntry {
   readonly entry: PaletteEntry;
   readonly score: number;
 }
@@ -31,7 +31,7 @@ export class Search {
   private narrowed: readonly number[] | undefined;
   private matching: number[] = [];
   private at = 0;
-  private best: Found[] = [];
+  private best: ScoredEntry[] = [];
   private matched = 0;
 
   constructor(
@@ -43,7 +43,7 @@ export class Search {
   }
 
   /** The best of what was searched so far. */
-  get found(): readonly Found[] {
+  get found(): readonly ScoredEntry[] {
     return this.best;
   }
 
@@ -60,7 +60,7 @@ export class Search {
   look(typed: string): void {
     const isLonger = this.typed !== '' && typed.startsWith(this.typed);
     const before = isLonger && this.isDone ? this.matching : undefined;
-    // Of a search that is not complete, what it was narrowed to still holds.
+    // The candidates of an incomplete search still hold.
     this.narrowed = before ?? (isLonger ? this.narrowed : undefined);
     this.typed = typed;
     this.words = wordsOf(typed);
@@ -78,7 +78,7 @@ export class Search {
       if (!pooled) break;
       this.at++;
       this.judge(pooled, index);
-      if (count % AT_ONCE === 0 && isOver()) return this.isDone;
+      if (count % CLOCK_CHECK_ENTRIES === 0 && isOver()) return this.isDone;
     }
     return true;
   }
@@ -106,13 +106,13 @@ export class Search {
   }
 
   /** Keeps the best entries in order; of equal ones, the first. */
-  private keep(found: Found): void {
+  private keep(found: ScoredEntry): void {
     const last = this.best.at(-1);
-    if (this.best.length >= LISTED && last && last.score >= found.score) return;
+    if (this.best.length >= MAX_LISTED && last && last.score >= found.score) return;
     let at = this.best.length;
     while (at > 0 && this.best[at - 1].score < found.score) at--;
     this.best.splice(at, 0, found);
-    if (this.best.length > LISTED) this.best.pop();
+    if (this.best.length > MAX_LISTED) this.best.pop();
   }
 }
 

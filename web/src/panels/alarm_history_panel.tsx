@@ -18,8 +18,8 @@ import { useVisible } from './visible.ts';
 
 const words = historyStrings.history;
 const PAGE = 100;
-/** Entries that are drawn at most. */
-const MOST = 5000;
+/** Most entries that are drawn. */
+const MAX_ENTRIES = 5000;
 /** Names that a field offers at most. */
 const NAMES = 500;
 /** Changes of this time are read together. */
@@ -52,7 +52,7 @@ export function AlarmHistoryPanel() {
     const filter = filterOf(choice.peek());
     const page = await readJournal(filter, PAGE, undefined, signal);
     if (signal.aborted) return;
-    // Older entries that somebody has loaded stay.
+    // Older entries that the user has loaded stay.
     const kept = isSame(filter, readFor.current) ? continued(page.entries, entries.peek()) : undefined;
     readFor.current = filter;
     entries.value = kept ?? page.entries;
@@ -88,8 +88,8 @@ export function AlarmHistoryPanel() {
   const showOlder = () =>
     attempt(async () => {
       const page = await readJournal(filterOf(choice.peek()), PAGE, next.peek());
-      entries.value = [...entries.peek(), ...page.entries].slice(0, MOST);
-      next.value = entries.value.length < MOST ? page.next : undefined;
+      entries.value = [...entries.peek(), ...page.entries].slice(0, MAX_ENTRIES);
+      next.value = entries.value.length < MAX_ENTRIES ? page.next : undefined;
     });
   // The DAC has no such filter.
   const { severity } = choice.value;
@@ -163,7 +163,7 @@ function isSame(one: JournalFilter, other: JournalFilter | undefined): boolean {
 function continued(fresh: readonly Entry[], shown: readonly Entry[]): readonly Entry[] | undefined {
   if (shown.length <= fresh.length) return undefined;
   const at = fresh.findIndex(({ id }) => id === shown[0].id);
-  return at < 0 ? undefined : [...fresh.slice(0, at), ...shown].slice(0, MOST);
+  return at < 0 ? undefined : [...fresh.slice(0, at), ...shown].slice(0, MAX_ENTRIES);
 }
 
 function Filters({ choice, onChange }: { choice: Choice; onChange: (change: Partial<Choice>) => void }) {

@@ -49,7 +49,7 @@ export interface Pick {
 }
 
 /** Kinds that show instances, not some of their metrics. */
-const WHOLE: ReadonlySet<WantedKind> = new Set([
+const INSTANCE_KINDS: ReadonlySet<WantedKind> = new Set([
   'map',
   'wind',
   'intervals',
@@ -61,7 +61,7 @@ const WHOLE: ReadonlySet<WantedKind> = new Set([
 
 /** Whether a panel of a kind can show a metric; without one, whether it shows whole instances. */
 export function fits(kind: WantedKind, metric: Metric | undefined): boolean {
-  const isWhole = WHOLE.has(kind);
+  const isWhole = INSTANCE_KINDS.has(kind);
   if (!metric) return isWhole;
   if (
     isWhole ||
@@ -106,7 +106,7 @@ export function buildPanels(
     case 'rules':
     case 'test-runs':
       return [{ kind }];
-    // Those are typed.
+    // Kinds whose expressions are typed.
     case 'expression':
     case 'xy':
       return [];

@@ -24,7 +24,7 @@ import { useView } from './use_view.ts';
 
 type Spec = PanelSpec & { kind: 'events' };
 
-const SHOWN = 300;
+const MAX_SAMPLES = 300;
 const words = strings.events;
 
 /** A list of samples, newest first: events and log records. */
@@ -39,7 +39,7 @@ export function EventsPanel({ spec }: { spec: Spec }) {
       kind: 'records',
       range: range.value,
       targets: spec.targets,
-      limit: SHOWN,
+      limit: MAX_SAMPLES,
       words: wordsOf(wanted.value),
     }),
     ({ answer }) => {
@@ -78,7 +78,7 @@ export function EventsPanel({ spec }: { spec: Spec }) {
           <p role="status" data-testid="events-searched">
             {words.searched(
               formatInteger(lines.length),
-              lines.length >= SHOWN,
+              lines.length >= MAX_SAMPLES,
               formatInteger(searched.value),
             )}
           </p>

@@ -40,7 +40,7 @@ export function FleetHead(props: {
               class="button button-quiet fleet-compare"
               title={tip}
               aria-label={`${words.compare}: ${tip}`}
-              // It keeps the focus, and a click says why.
+              // A disabled button keeps the focus, and a click says why.
               aria-disabled={whyNot !== undefined}
               data-testid={`fleet-compare-${place}`}
               onClick={() => props.onCompare(place)}

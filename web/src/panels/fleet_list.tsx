@@ -220,7 +220,7 @@ function State({ answer }: { answer: FleetAnswer | undefined }) {
 function stateOf(answer: FleetAnswer | undefined): string | undefined {
   if (answer?.status.state === 'unsupported') return words.unsupported;
   if (answer?.status.state === 'refused') return words.refused(answer.status.problem);
-  // What was there before the connection was lost stays.
+  // Entries from before the connection was lost stay.
   if (answer && answer.length > 0) return undefined;
   if (!answer || answer.status.state === 'waiting') return words.waiting;
   return answer.members === 0 ? words.empty : words.noMatch;

@@ -32,7 +32,7 @@ const COLORS = 64;
 /** How often texts change: as often as people can read. */
 const READ_MS = 250;
 
-interface Shown {
+interface HeatAnswer {
   readonly grid: HeatGrid;
   readonly gaps: readonly GapMark[];
   readonly past: PastPart | undefined;
@@ -44,8 +44,8 @@ export function HeatPanel({ spec }: { spec: Spec }) {
   const place = useRef<HTMLDivElement>(null);
   const chart = useRef<HeatChart>();
   const scale = useRef(new ScaleRange()).current;
-  const newest = useRef<Shown>();
-  const read = useSignal<Shown | undefined>(undefined);
+  const newest = useRef<HeatAnswer>();
+  const read = useSignal<HeatAnswer | undefined>(undefined);
   const lastRead = useRef(0);
   const row = useSignal<number | undefined>(undefined);
   const columns = useSignal(600);
@@ -155,7 +155,7 @@ function shownOf(
   isRate: boolean,
   fixed: readonly [number, number] | undefined,
   scale: ScaleRange,
-): Shown | undefined {
+): HeatAnswer | undefined {
   if (answer.kind !== 'columns') return undefined;
   const rows = answer.blocks.map((block) => ({ label: block.part?.label ?? '', block }));
   const grid = heatGrid(answer.buffer, rows, [from, to], columns, isRate);

@@ -5,7 +5,7 @@ import type { ViewResult } from '../stream/query.ts';
 const DWARFS = 30;
 
 /**
- * Which lines of a chart are drawn. Until somebody chooses, those are left out that would hide the rest: much larger than the
+ * Lines of a chart that are drawn. Until the user chooses, those are left out that would hide the rest: much larger than the
  * others, or nothing but zero among many.
  */
 export class LineChoice {

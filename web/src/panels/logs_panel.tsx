@@ -4,7 +4,7 @@ import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { useUniqueId } from '../components/use_unique_id.ts';
 import { formatInteger } from '../format/number.ts';
 import { formatInstant } from '../format/time.ts';
-import { type Found, LogFeed, MOST_RECORDS } from '../logs/feed.ts';
+import { LogFeed, type LogRecords, MOST_RECORDS } from '../logs/feed.ts';
 import { LEVELS } from '../logs/record.ts';
 import type { LogFilter, LogRecord } from '../logs/search.ts';
 import { readSchemas } from '../state/schemas.ts';
@@ -101,7 +101,7 @@ export function LogsPanel({ spec }: { spec: Spec }) {
         tabIndex={0}
         data-testid="log-list"
         onScroll={(event) => {
-          // What somebody reads must not move, and less than a line is no reading.
+          // A text that is being read must not move, and less than a line is no reading.
           isAway.value = event.currentTarget.scrollTop > LINE_PX;
         }}
       >
@@ -255,7 +255,7 @@ function FieldForm({ onField }: { onField: (field: string) => void }) {
   );
 }
 
-function Status({ feed, found }: { feed: LogFeed; found: Found }) {
+function Status({ feed, found }: { feed: LogFeed; found: LogRecords }) {
   const isSearching = useComputed(() => feed.isBusy.value && feed.found.value.records.length === 0).value;
   const { records, reached, next, searched } = found;
   const isOver = !feed.isBusy.value;

@@ -50,7 +50,7 @@ export function MapPanel({ spec }: { spec: Spec }) {
   const place = useRef<HTMLDivElement>(null);
   const map = useRef<MapCanvas>();
   const control = useRef<MapControl>(null);
-  const answer = useSignal<Shown | undefined>(undefined);
+  const answer = useSignal<TracksAnswer | undefined>(undefined);
   const failedTile = useSignal('');
   const { plans, problems } = useTrackPlans(spec);
   const names = useComputed(() => JSON.stringify(spec.tracks.map(({ target }) => nameOf(target)))).value;
@@ -138,7 +138,7 @@ export function MapPanel({ spec }: { spec: Spec }) {
   );
 }
 
-interface Shown extends AnswerOf<'tracks'> {
+interface TracksAnswer extends AnswerOf<'tracks'> {
   readonly range: readonly [from: number, to: number];
   /** The tracks by their number in the panel. */
   readonly places: readonly (readonly [index: number, track: Track])[];
@@ -158,7 +158,7 @@ function drawnMap(
     readonly spec: Spec;
     readonly names: readonly string[];
     readonly palette: Palette;
-    readonly answer: Signal<Shown | undefined>;
+    readonly answer: Signal<TracksAnswer | undefined>;
     readonly failedTile: Signal<string>;
   },
 ): { readonly canvas: MapCanvas; readonly control: MapControl; readonly draw: () => void } {
@@ -183,7 +183,7 @@ function drawnMap(
   };
   const scale = new ScaleRange();
   const byValue = spec.color === undefined ? undefined : heatColors(COLORS).map(cssColor);
-  let last: Shown | undefined;
+  let last: TracksAnswer | undefined;
   let tracks: readonly DrawnTrack[] = [];
   let values: readonly [number, number] | undefined;
   const draw = () => {
@@ -206,7 +206,7 @@ function drawnMap(
 function drawnTracks(
   spec: Spec,
   names: readonly string[],
-  { places }: Shown,
+  { places }: TracksAnswer,
   palette: Palette,
   byValue: readonly string[] | undefined,
 ): DrawnTrack[] {
@@ -234,7 +234,7 @@ const NOTHING: Track = {
 /** Where each instance was at the time under the pointer, or is. */
 function Legend(props: {
   names: readonly string[];
-  answer: Shown | undefined;
+  answer: TracksAnswer | undefined;
   spec: Spec;
   unit: string | undefined;
 }) {
@@ -278,7 +278,7 @@ function figuresOf(track: Track, at: number, hasValue: boolean, unit: string | u
   ].join(' \u00b7 ');
 }
 
-function valuesOf(answer: Shown | undefined): readonly [number, number] | undefined {
+function valuesOf(answer: TracksAnswer | undefined): readonly [number, number] | undefined {
   let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
   for (const [, { colors }] of answer?.places ?? []) {
     const [least, greatest] = finiteExtremes(colors);
@@ -295,7 +295,11 @@ function unitOf(spec: Spec): string | undefined {
   return found?.state === 'ready' ? found.unit : undefined;
 }
 
-function tableOf(names: readonly string[], unit: string | undefined, answer: Shown | undefined): string[][] {
+function tableOf(
+  names: readonly string[],
+  unit: string | undefined,
+  answer: TracksAnswer | undefined,
+): string[][] {
   const { time, instance, latitude, longitude, value } = words.table;
   const rows = (answer?.places ?? []).flatMap(([index, track]) =>
     Array.from(track.times, (at, row) => [

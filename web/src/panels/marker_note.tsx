@@ -7,7 +7,7 @@ import { cursorTime, span } from '../state/time.ts';
 import { strings } from '../strings.ts';
 
 const words = strings.markers;
-const SHOWN = 3;
+const MAX_LISTED = 3;
 
 /** Shows the log records and the alarms under the pointer. */
 export function MarkerNote(props: { chart: RefObject<TimeChart | undefined>; drawn: Signal<number> }) {
@@ -19,15 +19,15 @@ export function MarkerNote(props: { chart: RefObject<TimeChart | undefined>; dra
   const at = (moment: number) => formatCursor(moment, span.peek());
   return (
     <ul class="marker-note" role="status" data-testid="marker-note">
-      {alarms.slice(0, SHOWN).map(({ rule, severity, from }) => (
+      {alarms.slice(0, MAX_LISTED).map(({ rule, severity, from }) => (
         <li key={`${rule} ${from}`}>
           {words.alarm(at(from), strings.alarms.severities[severity].toLowerCase(), rule)}
         </li>
       ))}
-      {markers.slice(0, SHOWN).map(({ time: moment, level, text, instance }, index) => (
+      {markers.slice(0, MAX_LISTED).map(({ time: moment, level, text, instance }, index) => (
         <li key={`${moment} ${index}`}>{words.record(at(moment), words.levelOf(level), instance, text)}</li>
       ))}
-      {markers.length > SHOWN && <li>{words.more(markers.length - SHOWN)}</li>}
+      {markers.length > MAX_LISTED && <li>{words.more(markers.length - MAX_LISTED)}</li>}
     </ul>
   );
 }

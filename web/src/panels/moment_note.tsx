@@ -3,12 +3,12 @@ import { takenAt } from '../state/freshness.ts';
 import type { InstanceCells } from '../state/store.ts';
 import { strings } from '../strings.ts';
 import { wordsOf } from './gap_words.ts';
-import type { Shown } from './use_shown.ts';
+import type { ShownSample } from './use_shown.ts';
 
 const words = strings.past;
 
 /** Shows that values are of an earlier time, and their age at that time. Shows nothing beside the newest values. */
-export function MomentNote({ shown, cells }: { shown: Shown; cells: InstanceCells }) {
+export function MomentNote({ shown, cells }: { shown: ShownSample; cells: InstanceCells }) {
   const { at, sample, state, level, gap } = shown;
   if (at === undefined) return null;
   const before = sample && formatAge(at - takenAt(cells, sample.time));

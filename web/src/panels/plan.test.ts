@@ -195,7 +195,7 @@ it('reads back heat maps, traces and queries without what is invalid', () => {
   expect(read({ kind: 'traces', targets: [7], color: 'node' })).toBeUndefined();
   expect(read({ kind: 'traces', targets: [target], color: 'red' })).not.toHaveProperty('color');
   expect(read({ kind: 'sql', query: 7 })).toBeUndefined();
-  // A period that nobody can choose would be one for the DAC to suffer.
+  // A period that no user can choose would be a load on the DAC.
   expect(read({ kind: 'sql', query: 'x'.repeat(20_000), every: 0.01 })).toEqual({
     id: 'p1',
     kind: 'sql',

@@ -25,7 +25,7 @@ import { AlarmEntry } from './alarm_entry.tsx';
 
 const words = ruleStrings.rules.preview;
 const SPANS = [900_000, 3_600_000, 21_600_000, 86_400_000] as const;
-const SHOWN = 'shown';
+const SHOWN_SPAN = 'shown';
 /** Events that are listed. */
 const ROWS = 200;
 
@@ -45,7 +45,7 @@ export function RulePreview({ text }: { text: ReadonlySignal<string> }) {
       isRunning.value = true;
       const of = text.peek();
       const now = clock();
-      const time = span.peek() === SHOWN ? ends() : ([now - Number(span.peek()), now] as const);
+      const time = span.peek() === SHOWN_SPAN ? ends() : ([now - Number(span.peek()), now] as const);
       try {
         const preview = await previewRules(of, time, end.signal);
         if (!end.signal.aborted) found.value = { of, preview };
@@ -83,7 +83,7 @@ export function RulePreview({ text }: { text: ReadonlySignal<string> }) {
               {words.spans[length]}
             </option>
           ))}
-          <option value={SHOWN}>{words.shown}</option>
+          <option value={SHOWN_SPAN}>{words.shown}</option>
         </select>
         <span class="rule-preview-note" role="status">
           {isRunning.value ? words.running : result && result.of !== text.value ? words.outdated : ''}

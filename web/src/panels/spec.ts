@@ -223,7 +223,7 @@ export function without(spec: PanelSpec, target: Target): PanelSpec | undefined 
       const expressions = spec.expressions.filter((text) => !uses(text, key));
       return expressions.length === 0 ? undefined : { ...spec, expressions };
     }
-    // What was written stays.
+    // Text of the user stays.
     case 'text':
       return spec;
     case 'logs':

@@ -30,7 +30,7 @@ import { useSize } from './use_size.ts';
 import { useView } from './use_view.ts';
 
 type Spec = PanelSpec & { kind: 'spectrum' };
-type Found = AnswerOf<'spectrum'>;
+type SpectrumAnswer = AnswerOf<'spectrum'>;
 
 const words = computedPanelStrings.spectrum;
 /** Decibels below the largest amplitude that are shown. */
@@ -38,7 +38,7 @@ const DEPTH_DB = 120;
 
 /** The frequencies in expressions over the time shown. */
 export function SpectrumPanel({ spec }: { spec: Spec }) {
-  const answer = useSignal<Found | undefined>(undefined);
+  const answer = useSignal<SpectrumAnswer | undefined>(undefined);
   const pointed = useSignal<number | undefined>(undefined);
   const shown = useRef<readonly [number, number]>([0, 1]);
   const { plans, lines } = useExpressions(spec.expressions);
@@ -85,7 +85,7 @@ export function SpectrumPanel({ spec }: { spec: Spec }) {
 function Drawing(props: {
   spec: Spec;
   lines: readonly DescribedLine[];
-  answer: Signal<Found | undefined>;
+  answer: Signal<SpectrumAnswer | undefined>;
   pointed: Signal<number | undefined>;
 }) {
   const { spec, lines, answer, pointed } = props;
@@ -184,7 +184,7 @@ function planeOf(
   spec: Spec,
   lines: readonly DescribedLine[],
   palette: Palette,
-  answerOf: () => Found | undefined,
+  answerOf: () => SpectrumAnswer | undefined,
   point: (frequency: number | undefined) => void,
 ): { readonly plane: Plane; readonly draw: () => void } {
   const isLogarithmic = spec.isLogarithmic === true;
@@ -269,7 +269,7 @@ function smallest(values: Float64Array): number {
   return values.reduce((found, value) => Math.min(found, value), Number.POSITIVE_INFINITY);
 }
 
-function tableOf(lines: readonly DescribedLine[], answer: Found | undefined): string[][] {
+function tableOf(lines: readonly DescribedLine[], answer: SpectrumAnswer | undefined): string[][] {
   const spectra = answer?.spectra ?? [];
   return [
     [words.columns.line, words.columns.frequency, words.columns.amplitude],

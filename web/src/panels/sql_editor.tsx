@@ -7,8 +7,8 @@ import { sqlStrings } from '../strings/sql.ts';
 import { MAX_SQL } from './spec.ts';
 
 const words = sqlStrings;
-/** Suggestions that are shown at most. */
-const MOST = 8;
+/** Most suggestions that are shown. */
+const MAX_SUGGESTIONS = 8;
 
 /** The field for a query, with the names of tables and columns. */
 export function SqlEditor({ query, onRun }: { query: string; onRun: (query: string) => void }) {
@@ -114,7 +114,7 @@ function suggest(tables: readonly SqlTable[], word: string): string[] {
     ...(begin === '' ? [] : tables.flatMap(({ columns }) => columns.map(quoted))),
   ];
   const found = names.filter((name) => name.toLowerCase().startsWith(begin) && name !== word);
-  return [...new Set(found)].slice(0, MOST);
+  return [...new Set(found)].slice(0, MAX_SUGGESTIONS);
 }
 
 /** A name as SQL needs it: members of structs have a dot. */

@@ -181,7 +181,7 @@ function useQuery(spec: Spec): {
     end.current = own;
     isRunning.value = true;
     void attempt(spec, own.signal, answer, problem).finally(() => {
-      // A later run may go on.
+      // A later run may continue.
       if (end.current === own) isRunning.value = false;
     });
   };
@@ -220,7 +220,7 @@ function usePeriod(
   const isVisible = useVisible();
   const latest = useRef(run);
   latest.current = run;
-  // Nobody sees a panel in the background, and nobody answers without a connection.
+  // A panel in the background is not visible, and without a connection there is no answer.
   useSignalEffect(() => {
     if (
       !spec.every ||

@@ -12,10 +12,10 @@ import { usePalette } from './use_palette.ts';
 import { useSize } from './use_size.ts';
 
 const words = sqlStrings;
-/** Rows that are shown at most. */
-const SHOWN = 500;
+/** Most rows that are shown. */
+const MAX_ROWS = 500;
 /** Characters of a cell that are shown. */
-const LONGEST = 300;
+const MAX_CELL_LENGTH = 300;
 
 /** An answer as a table, as lines over time or as bars. */
 export function SqlView(props: { answer: SqlAnswer | undefined; isDrawn: boolean; id: string }) {
@@ -49,7 +49,7 @@ function Table({ result }: { result: SqlResult }) {
           </tr>
         </thead>
         <tbody>
-          {result.rows.slice(0, SHOWN).map((row, index) => (
+          {result.rows.slice(0, MAX_ROWS).map((row, index) => (
             <tr key={index}>
               {row.map((cell, column) => (
                 <td
@@ -64,7 +64,7 @@ function Table({ result }: { result: SqlResult }) {
           ))}
         </tbody>
       </table>
-      {result.rows.length > SHOWN && <p class="hint">{words.shown(formatInteger(SHOWN))}</p>}
+      {result.rows.length > MAX_ROWS && <p class="hint">{words.shown(formatInteger(MAX_ROWS))}</p>}
     </section>
   );
 }
@@ -72,7 +72,7 @@ function Table({ result }: { result: SqlResult }) {
 function textOf(cell: Cell): string {
   if (cell === null) return 'NULL';
   const text = String(cell);
-  return text.length > LONGEST ? `${text.slice(0, LONGEST)}\u2026` : text;
+  return text.length > MAX_CELL_LENGTH ? `${text.slice(0, MAX_CELL_LENGTH)}\u2026` : text;
 }
 
 function Lines({ drawable, id }: { drawable: Extract<Drawable, { kind: 'lines' }>; id: string }) {

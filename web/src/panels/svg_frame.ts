@@ -4,7 +4,7 @@ import type { LegendEntry } from './exports.ts';
 
 const SPACE = 'http://www.w3.org/2000/svg';
 /** Widths in letters: of the mark before a name, and between two names. */
-const MARK = 3;
+const MARK_WIDTH = 3;
 const GAP = 3;
 /** Heights in sizes of a letter. */
 const ROW = 1.7;
@@ -58,10 +58,10 @@ function legendRows(legend: readonly LegendEntry[], width: number, top: number, 
   let [x, y] = [letter, top + row / 2];
   const shapes: SVGElement[] = [];
   for (const { name, color } of legend) {
-    const wide = (MARK + name.length + GAP) * letter;
+    const wide = (MARK_WIDTH + name.length + GAP) * letter;
     if (x > letter && x + wide > width) [x, y] = [letter, y + row];
     const line = { x1: x, x2: x + 2 * letter, y1: y, y2: y, stroke: color, 'stroke-width': size / 5 };
-    const label = { x: x + MARK * letter, y, fill: palette.text, 'font-size': size };
+    const label = { x: x + MARK_WIDTH * letter, y, fill: palette.text, 'font-size': size };
     shapes.push(shape('line', line), text({ ...label, 'dominant-baseline': 'central' }, name, palette));
     x += wide;
   }

@@ -101,7 +101,7 @@ export function TestRunsPanel() {
             one &&
             other &&
             attempt(async () => {
-              // What came first is what the other one is compared with.
+              // The earlier run is the reference.
               const [first, second] = one.started <= other.started ? [one, other] : [other, one];
               comparison.value = await compareTestRuns(first, second);
             })

@@ -27,8 +27,8 @@ type Spec = PanelSpec & { kind: 'traces' };
 
 const words = traceStrings;
 /** Spans that are read at most, and traces that are listed. */
-const READ = 1000;
-const LISTED = 100;
+const MAX_SPANS = 1000;
+const MAX_TRACES = 100;
 /** Span of the list's times: to the millisecond. */
 const FINE = 0;
 
@@ -46,7 +46,7 @@ export function TracesPanel({ spec }: { spec: Spec }) {
     else kept.delete(spec.id);
   });
   useView(
-    () => ({ kind: 'records', range: range.value, targets: spec.targets, limit: READ }),
+    () => ({ kind: 'records', range: range.value, targets: spec.targets, limit: MAX_SPANS }),
     ({ answer }) => {
       if (answer.kind !== 'records') return;
       lines.value = answer.lines;
@@ -179,7 +179,7 @@ function TraceList(props: {
   const found = traces.filter(
     (trace) => wanted.length === 0 || spansIn(trace).some((span) => matches(span, wanted)),
   );
-  const longest = found.slice(0, LISTED).reduce((most, { start, end }) => Math.max(most, end - start), 0);
+  const longest = found.slice(0, MAX_TRACES).reduce((most, { start, end }) => Math.max(most, end - start), 0);
   return (
     <>
       {wanted.length > 0 && (
@@ -190,7 +190,7 @@ function TraceList(props: {
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard */}
       <ol class="trace-list" aria-label={words.list} tabIndex={0}>
         {found.length === 0 && <li class="hint">{traces.length === 0 ? words.empty : words.noMatch}</li>}
-        {found.slice(0, LISTED).map((trace) => (
+        {found.slice(0, MAX_TRACES).map((trace) => (
           <TraceEntry
             key={trace.key}
             trace={trace}
@@ -201,7 +201,9 @@ function TraceList(props: {
             }}
           />
         ))}
-        {found.length > LISTED && <li class="hint">{words.more(formatInteger(found.length - LISTED))}</li>}
+        {found.length > MAX_TRACES && (
+          <li class="hint">{words.more(formatInteger(found.length - MAX_TRACES))}</li>
+        )}
       </ol>
     </>
   );

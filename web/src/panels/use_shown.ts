@@ -8,7 +8,7 @@ import type { SampleView, Target } from '../stream/view.ts';
 import { useView } from './use_view.ts';
 
 /** The sample whose values a panel shows. */
-export interface Shown {
+export interface ShownSample {
   readonly sample: SampleView | undefined;
   /** The requested time in milliseconds, browser clock; absent for the newest sample. */
   readonly at: number | undefined;
@@ -19,7 +19,7 @@ export interface Shown {
   readonly gap?: GapMark | undefined;
 }
 
-interface Found {
+interface PastSample {
   readonly to: number;
   readonly sample: SampleView | undefined;
   readonly state: PastState;
@@ -28,8 +28,8 @@ interface Found {
 }
 
 /** The newest sample, of an instance that is offline the newest one that is kept; or while the page is paused the one that there was at the end of the time shown. */
-export function useShown(target: Target, cells: InstanceCells): ReadonlySignal<Shown> {
-  const found = useSignal<Found | undefined>(undefined);
+export function useShown(target: Target, cells: InstanceCells): ReadonlySignal<ShownSample> {
+  const found = useSignal<PastSample | undefined>(undefined);
   const isOnline = useComputed(() => (cells.entry.value?.state ?? 'online') === 'online');
   const isLive = useComputed(() => range.value.live);
   const lasting = useLasting(cells);

@@ -16,7 +16,7 @@ export interface ReadyTrack {
   readonly plans: TrackPlans;
 }
 
-interface Found {
+interface TrackSources {
   readonly ready: readonly ReadyTrack[];
   readonly problems: readonly string[];
 }
@@ -32,7 +32,7 @@ export function useTrackPlans(spec: Spec): {
   return { plans, problems: JSON.parse(problems.value) };
 }
 
-function find(spec: Spec): Found {
+function find(spec: Spec): TrackSources {
   const colors = colorsOf(spec);
   const problems: string[] = [];
   const ready = spec.tracks.flatMap(({ target, latitude, longitude, heading }, index): ReadyTrack[] => {

@@ -151,7 +151,7 @@ function TimeLine(props: { span: Span; trace: Trace; color: number; left: number
   const time = cursorTime.value;
   const at = time === undefined ? Number.NaN : (100 * (time - trace.start)) / length;
   const label = formatQuantity(span.end - span.start, 'ms', false);
-  // Where there is room: on the side that is longer.
+  // The label is on the longer side.
   const isLeft = left > 100 - left - width;
   return (
     <span

@@ -324,7 +324,7 @@ it('reads samples ahead of a moment that moves on, and asks for them only once',
   expect(sent[0].path).toContain('last=6&integers=string&to=3000000000ns');
   answer(samplesAt([1000, 1500, 2000, 2500, 2600, 2700]));
   for (const before of [2000, 2400, 2999]) expect(request(before).state).toBe('ready');
-  // What is older than the samples, or newer, has to be read.
+  // Samples before or after those in memory have to be read.
   for (const before of [1400, 3001]) expect(request(before).state).toBe('reading');
 });
 

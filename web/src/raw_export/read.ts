@@ -1,7 +1,7 @@
 import type { Schema } from '@oasis/wire';
 import { byNode } from '../alarms/clock.ts';
 import { type Fields, isFields, listOf } from '../fields.ts';
-import { ask, askStream } from '../state/api.ts';
+import { askStream, fetchJson } from '../state/api.ts';
 import type { SamplesMessage } from '../stream/doors/json_batch.ts';
 import { parseGaps } from '../stream/protocol.ts';
 import type { Target } from '../stream/view.ts';
@@ -13,7 +13,7 @@ import { type DacFormat, type LineWriter, lineWriter, type TextFormat } from './
 /** A larger file is for the command line: the browser keeps this one until it is saved. */
 export const MAX_BYTES = 512 * 1024 * 1024;
 /** Text that is put together before it becomes part of the file. */
-const PART = 1 << 20;
+const PART_LENGTH = 1 << 20;
 /** Steps that are narrow enough to find the gaps of a time, and few enough for any type. */
 const GAP_POINTS = 200;
 /** Timeout of a part of the past, milliseconds. */
@@ -34,7 +34,7 @@ export interface Span {
   readonly to: number;
 }
 
-export interface Asked extends Span {
+export interface ExportRequest extends Span {
   readonly target: Target;
   readonly schema: Schema;
 }
@@ -58,13 +58,13 @@ export class SampleFile {
     return new Blob(this.parts, { type: 'application/octet-stream' });
   }
 
-  /** Adds all samples of an instance. Throws what {@link ask} throws, and {@link TooLarge}. */
-  async add(format: TextFormat, asked: Asked, signal: AbortSignal): Promise<void> {
+  /** Adds all samples of an instance. Throws what {@link fetchJson} throws, and {@link TooLarge}. */
+  async add(format: TextFormat, asked: ExportRequest, signal: AbortSignal): Promise<void> {
     const writer = lineWriter(format, asked.schema);
     this.write(writer.head);
     let next: string | undefined;
     for (let isMore = true; isMore; ) {
-      const answer = await ask('GET', samplesPath(asked, next), { signal, patience: PATIENCE_MS });
+      const answer = await fetchJson('GET', samplesPath(asked, next), { signal, patience: PATIENCE_MS });
       const { messages, more, next: after } = isFields(answer) ? answer : {};
       for (const message of listOf(messages)) this.take(message, writer);
       isMore = more === true && typeof after === 'string' && after !== next;
@@ -96,7 +96,7 @@ export class SampleFile {
   private async missAll(target: Target, { from, to }: Span, signal: AbortSignal): Promise<void> {
     const query = spanOf([target], { from, to });
     query.set('points', String(GAP_POINTS));
-    const answer = await ask('GET', `samples?${query}`, { signal, patience: PATIENCE_MS });
+    const answer = await fetchJson('GET', `samples?${query}`, { signal, patience: PATIENCE_MS });
     const [start, end] = [from, to].map((time) => 1e6 * byNode(target.node, time));
     // The points begin earlier and end later, at whole steps.
     for (const message of listOf(isFields(answer) ? answer.messages : undefined))
@@ -125,7 +125,7 @@ export class SampleFile {
 
   private write(text: string): void {
     this.text += text;
-    if (this.text.length >= PART) this.flush();
+    if (this.text.length >= PART_LENGTH) this.flush();
   }
 
   private flush(): void {
@@ -144,7 +144,7 @@ export class SampleFile {
 }
 
 /** `resume` is where the answer before it ended. */
-function samplesPath({ target, from, to }: Asked, resume?: string): string {
+function samplesPath({ target, from, to }: ExportRequest, resume?: string): string {
   const query = spanOf([target], { from, to });
   query.set('integers', 'string');
   if (resume !== undefined) {

@@ -1,6 +1,6 @@
 import { numberIn, textIn } from '../alarms/alarm.ts';
 import { isFields, listOf } from '../fields.ts';
-import { ask } from '../state/api.ts';
+import { fetchJson } from '../state/api.ts';
 
 /** What can stand at a place of a text. */
 export interface Completion {
@@ -16,14 +16,17 @@ export interface Proposals {
   readonly items: readonly Completion[];
 }
 
-const MOST = 100;
+const MAX_COMPLETIONS = 100;
 
 /** Asks the DAC what can stand at the caret. */
 export async function complete(text: string, caret: number, signal: AbortSignal): Promise<Proposals> {
   const before = text.slice(0, caret);
   // The DAC counts bytes of UTF-8.
   const offset = new TextEncoder().encode(before).length;
-  return parseProposals(await ask('POST', 'rules/complete', { body: { text, offset }, signal }), before);
+  return parseProposals(
+    await fetchJson('POST', 'rules/complete', { body: { text, offset }, signal }),
+    before,
+  );
 }
 
 export function parseProposals(answer: unknown, before: string): Proposals {
@@ -37,9 +40,9 @@ export function parseProposals(answer: unknown, before: string): Proposals {
       kind: textIn(item, 'kind'),
       detail: textIn(item, 'detail'),
     }))
-    // What is written already needs no list.
+    // A word that is complete already needs no list.
     .filter(({ label }) => label !== '' && label !== written)
-    .slice(0, MOST);
+    .slice(0, MAX_COMPLETIONS);
   return { from, items };
 }
 

@@ -67,7 +67,7 @@ export async function save(): Promise<void> {
   try {
     const stored = await saveFile(name, text, revision);
     const now = draft.peek();
-    // Somebody may have typed meanwhile.
+    // The user may have typed meanwhile.
     if (now) draft.value = { ...now, name, revision: stored.revision, saved: text };
   } catch (error) {
     if (error instanceof Refusal) refused.value = parseDiagnostics(error.problem.diagnostics);

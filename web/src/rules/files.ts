@@ -1,6 +1,6 @@
 import { numberIn, SEVERITIES, type Severity, textIn } from '../alarms/alarm.ts';
 import { type Fields, isFields, listOf, valuesOf } from '../fields.ts';
-import { ask } from '../state/api.ts';
+import { fetchJson } from '../state/api.ts';
 
 /** Files of rules in the DAC (http-api.md, "rules"). */
 
@@ -11,10 +11,10 @@ export interface Diagnostic {
   readonly isWarning: boolean;
   readonly message: string;
   readonly help: string;
-  readonly place: Place | undefined;
+  readonly place: TextRange | undefined;
 }
 
-export interface Place {
+export interface TextRange {
   readonly line: number;
   readonly column: number;
   readonly endLine: number;
@@ -66,28 +66,28 @@ export interface Stored {
 export const MAX_RULES = 1 << 20;
 
 export async function readRules(signal?: AbortSignal): Promise<RuleList> {
-  return parseRuleList(await ask('GET', 'rules', { ...(signal && { signal }) }));
+  return parseRuleList(await fetchJson('GET', 'rules', { ...(signal && { signal }) }));
 }
 
 export async function readFile(name: string): Promise<Stored> {
-  return storedOf(await ask('GET', path(name)));
+  return storedOf(await fetchJson('GET', path(name)));
 }
 
 /** Saves a text over the revision that was read; without one it is a new file. */
 export async function saveFile(name: string, text: string, revision: string | undefined): Promise<Stored> {
   const body = { text, ...(revision !== undefined && { revision }) };
-  return storedOf(await ask('PUT', path(name), { body }));
+  return storedOf(await fetchJson('PUT', path(name), { body }));
 }
 
 export async function deleteFile(name: string, revision: string | undefined): Promise<void> {
-  await ask(
+  await fetchJson(
     'DELETE',
     revision === undefined ? path(name) : `${path(name)}?revision=${encodeURIComponent(revision)}`,
   );
 }
 
 export async function checkRules(text: string, signal?: AbortSignal): Promise<Checked> {
-  const answer = await ask('POST', 'rules/check', { body: { text }, ...(signal && { signal }) });
+  const answer = await fetchJson('POST', 'rules/check', { body: { text }, ...(signal && { signal }) });
   const json = isFields(answer) ? answer : {};
   return {
     diagnostics: parseDiagnostics(json.diagnostics),
@@ -136,7 +136,7 @@ export function parseDiagnostics(json: unknown): Diagnostic[] {
   }));
 }
 
-function placeOf(json: Fields): Place | undefined {
+function placeOf(json: Fields): TextRange | undefined {
   const [line, column] = [numberIn(json, 'line'), numberIn(json, 'column')];
   if (line === undefined || column === undefined) return undefined;
   return {

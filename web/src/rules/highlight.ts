@@ -1,4 +1,4 @@
-import type { Diagnostic, Place } from './files.ts';
+import type { Diagnostic, TextRange } from './files.ts';
 
 /** Parts of a text of rules, by what they are. */
 export type PartKind = 'plain' | 'comment' | 'quoted' | 'number' | 'keyword' | 'function' | 'name';
@@ -81,7 +81,7 @@ function cut(text: string, at: number, wrong: readonly Span[]): { text: string; 
 }
 
 /** Where a place begins and ends in a text; at least one character. */
-export function rangeOf(text: string, { line, column, endLine, endColumn }: Place): [number, number][] {
+export function rangeOf(text: string, { line, column, endLine, endColumn }: TextRange): [number, number][] {
   const from = offsetOf(text, line, column);
   const to = offsetOf(text, endLine, endColumn);
   return [[from, Math.max(from + 1, to)]];

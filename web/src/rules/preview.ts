@@ -2,7 +2,7 @@ import { alarmKey, numberIn, severityIn, textIn, timeIn } from '../alarms/alarm.
 import type { Entry } from '../alarms/journal.ts';
 import { type AlarmSpan, spansOf } from '../alarms/spans.ts';
 import { type Fields, isFields, listOf, valuesOf } from '../fields.ts';
-import { ask } from '../state/api.ts';
+import { fetchJson } from '../state/api.ts';
 import { keyOf, type Target } from '../stream/view.ts';
 import { type Diagnostic, parseDiagnostics } from './files.ts';
 
@@ -32,7 +32,7 @@ export async function previewRules(
 ): Promise<Preview> {
   // Milliseconds are exact enough, and fit a double as nanoseconds do not.
   const body = { text, from: Math.round(from) * 1e6, to: Math.round(to) * 1e6 };
-  return parsePreview(await ask('POST', 'rules/preview', { body, signal, patience: PATIENCE_MS }), [
+  return parsePreview(await fetchJson('POST', 'rules/preview', { body, signal, patience: PATIENCE_MS }), [
     from,
     to,
   ]);

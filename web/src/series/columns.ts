@@ -81,7 +81,7 @@ export function reduceColumns(
   let current = Number.NaN;
   store.visit(span.from - shift, span.to - shift, rowsFor(span.columns), (tier, slot) => {
     const time = tier.end[slot] + shift;
-    // What comes after the span shares no column with it: the last one in it ends with the value at its end.
+    // Samples after the span share no column with it: the last one in it ends with the value at its end.
     const column = time > span.to ? Number.POSITIVE_INFINITY : Math.floor(time / width);
     const isBroken = tier.breaks[slot] === 1;
     if (column !== current) {

@@ -8,18 +8,18 @@ export interface RecordRow {
   readonly values: readonly Value[];
 }
 
-const KEPT = 2000;
+const MAX_RECORDS = 2000;
 
 /** The newest samples of an instance with all values, for event lists. The oldest are evicted. */
 export class Records {
   private rows: RecordRow[] = [];
 
   add(first: number, times: Float64Array, metrics: readonly ArrayLike<Value>[]): void {
-    for (let index = Math.max(0, times.length - KEPT); index < times.length; index++) {
+    for (let index = Math.max(0, times.length - MAX_RECORDS); index < times.length; index++) {
       const values = metrics.map((column) => column[index]);
       this.rows.push({ sequence: first + index, time: times[index], values });
     }
-    if (this.rows.length > 2 * KEPT) this.rows = this.rows.slice(-KEPT);
+    if (this.rows.length > 2 * MAX_RECORDS) this.rows = this.rows.slice(-MAX_RECORDS);
   }
 
   /** Time of the oldest sample in memory. */

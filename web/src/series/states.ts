@@ -11,7 +11,7 @@ export interface StateRun {
   readonly isMixed?: boolean;
 }
 
-const KEPT = 4096;
+const MAX_RUNS = 4096;
 const MAX_TEXT_LENGTH = 200;
 
 /** The values of a metric over time, for state timelines. The oldest runs are evicted. */
@@ -38,7 +38,7 @@ export class StateRuns {
       this.isBroken = false;
       this.runs.push(current);
     }
-    if (this.runs.length > KEPT) this.runs = this.runs.slice(-KEPT);
+    if (this.runs.length > MAX_RUNS) this.runs = this.runs.slice(-MAX_RUNS);
   }
 
   /** Time of the oldest run. */

@@ -9,8 +9,8 @@ export interface Trace {
   readonly breaks: Uint8Array;
 }
 
-/** Points that are drawn at most. */
-const MOST = 8192;
+/** Most points that are drawn. */
+const MAX_POINTS = 8192;
 /** Points closer than this share of the extent are one. */
 const CLOSE = 1 / 2000;
 
@@ -44,7 +44,7 @@ export function thin({ times, xs, ys, breaks }: Trace): Trace {
 }
 
 function chosen({ times, xs, ys }: Trace, kept: readonly number[], starts: readonly boolean[]): Trace {
-  const step = Math.ceil(kept.length / MOST);
+  const step = Math.ceil(kept.length / MAX_POINTS);
   const rows: number[] = [];
   const breaks: number[] = [];
   let isBroken = false;

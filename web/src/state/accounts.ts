@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals';
-import { ask } from './api.ts';
+import { fetchJson } from './api.ts';
 
 /** Users, tokens and roles of the DAC, for administrators. */
 
@@ -60,9 +60,9 @@ export const verbs = signal<readonly Verb[]>([]);
 /** Reads all of them. */
 export async function readAccounts(): Promise<void> {
   const [ofUsers, ofTokens, ofRoles] = await Promise.all([
-    ask('GET', 'users') as Promise<{ users: User[] }>,
-    ask('GET', 'tokens') as Promise<{ tokens: Token[] }>,
-    ask('GET', 'roles') as Promise<{ roles: Role[]; verbs: Verb[] }>,
+    fetchJson('GET', 'users') as Promise<{ users: User[] }>,
+    fetchJson('GET', 'tokens') as Promise<{ tokens: Token[] }>,
+    fetchJson('GET', 'roles') as Promise<{ roles: Role[]; verbs: Verb[] }>,
   ]);
   users.value = ofUsers.users;
   tokens.value = ofTokens.tokens;
@@ -72,7 +72,7 @@ export async function readAccounts(): Promise<void> {
 
 /** Changes something, and reads what has become of it. */
 async function change(method: string, path: string, body?: object): Promise<unknown> {
-  const answer = await ask(method, path, body ? { body } : {});
+  const answer = await fetchJson(method, path, body ? { body } : {});
   await readAccounts();
   return answer;
 }
@@ -116,12 +116,12 @@ export async function removeRole(name: string): Promise<void> {
 }
 
 export async function previewRole(rules: readonly string[]): Promise<Preview> {
-  return (await ask('POST', 'roles/preview', { body: { rules } })) as Preview;
+  return (await fetchJson('POST', 'roles/preview', { body: { rules } })) as Preview;
 }
 
 /** Gives the person who uses the page another password; the page must sign in again. */
 export async function changeOwnPassword(present: string, fresh: string): Promise<void> {
-  await ask('PUT', 'session/password', { body: { present, new: fresh } });
+  await fetchJson('PUT', 'session/password', { body: { present, new: fresh } });
   location.reload();
 }
 

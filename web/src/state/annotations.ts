@@ -2,7 +2,7 @@ import { computed, effect, signal } from '@preact/signals';
 import { listOf } from '../fields.ts';
 import type { Target } from '../stream/view.ts';
 import { strings } from '../strings.ts';
-import { ask } from './api.ts';
+import { fetchJson } from './api.ts';
 import { rangeToRead } from './playback.ts';
 import { reread } from './reread.ts';
 import { hasArchive, isConnected } from './store.ts';
@@ -42,7 +42,7 @@ export async function annotate(time: number, text: string, until?: number): Prom
   const note = { time, text: text.slice(0, MAX_NOTE), ...(until === undefined ? {} : { until }) };
   if (hasArchive.peek()) {
     const span = until === undefined ? {} : { until: nanos(until) };
-    await ask('POST', 'annotations', { body: { time: nanos(time), ...span, text: note.text } });
+    await fetchJson('POST', 'annotations', { body: { time: nanos(time), ...span, text: note.text } });
     await readKept();
     return;
   }
@@ -52,7 +52,7 @@ export async function annotate(time: number, text: string, until?: number): Prom
 
 export async function removeAnnotation(annotation: Annotation): Promise<void> {
   if (annotation.id !== undefined) {
-    await ask('DELETE', `annotations/${annotation.id}`);
+    await fetchJson('DELETE', `annotations/${annotation.id}`);
     await readKept();
     return;
   }
@@ -73,7 +73,7 @@ export function followAnnotations(): void {
 async function readKept(signal?: AbortSignal): Promise<void> {
   const [from, to] = ends(rangeToRead.peek());
   const path = `annotations?from=${nanos(from)}&to=${nanos(to)}&limit=${MAX_KEPT}`;
-  const { annotations: found, next } = (await ask('GET', path, { signal })) as {
+  const { annotations: found, next } = (await fetchJson('GET', path, { signal })) as {
     annotations: Record<string, unknown>[];
     next: unknown;
   };

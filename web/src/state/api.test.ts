@@ -1,5 +1,5 @@
 import { afterEach, expect, it, vi } from 'vitest';
-import { ask } from './api.ts';
+import { fetchJson } from './api.ts';
 
 afterEach(() => vi.unstubAllGlobals());
 
@@ -17,14 +17,16 @@ function silent(begins: boolean): void {
 it('waits for no answer longer than its patience, and says so', async () => {
   for (const begins of [false, true]) {
     silent(begins);
-    await expect(ask('GET', 'layouts', { patience: 5 })).rejects.toThrow('The request to the DAC timed out.');
+    await expect(fetchJson('GET', 'layouts', { patience: 5 })).rejects.toThrow(
+      'The request to the DAC timed out.',
+    );
   }
 });
 
 it('cancels a request that is no longer needed', async () => {
   silent(false);
   const end = new AbortController();
-  const asked = ask('GET', 'layouts', { signal: end.signal });
+  const asked = fetchJson('GET', 'layouts', { signal: end.signal });
   end.abort();
   await expect(asked).rejects.toThrow();
 });

@@ -34,7 +34,7 @@ export class Refusal extends Error {
 }
 
 /** Sends a request to the DAC; returns the JSON of the response, if any. Throws an error whose message is shown on the page. */
-export async function ask(method: string, path: string, asking: Asking = {}): Promise<unknown> {
+export async function fetchJson(method: string, path: string, asking: Asking = {}): Promise<unknown> {
   const { body, headers = {}, signal, patience = PATIENCE_MS } = asking;
   const [answer, text] = await fetched(path, {
     method,
@@ -48,7 +48,7 @@ export async function ask(method: string, path: string, asking: Asking = {}): Pr
   return text === '' ? undefined : JSON.parse(text);
 }
 
-/** Opens a response whose body does not end. Throws like {@link ask}, also if no head arrives within `patience`. */
+/** Opens a response whose body does not end. Throws like {@link fetchJson}, also if no head arrives within `patience`. */
 export async function askStream(
   path: string,
   headers: Record<string, string>,

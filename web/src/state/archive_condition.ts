@@ -1,6 +1,6 @@
 import { effect, signal } from '@preact/signals';
 import { isFields, listOf } from '../fields.ts';
-import { ask } from './api.ts';
+import { fetchJson } from './api.ts';
 import { reread } from './reread.ts';
 import { hasArchive, isConnected } from './store.ts';
 
@@ -41,7 +41,7 @@ export function followArchiveCondition(): void {
       return;
     }
     return reread(async (signal) => {
-      const answer = await ask('GET', 'archive', { signal }).catch(() => undefined);
+      const answer = await fetchJson('GET', 'archive', { signal }).catch(() => undefined);
       // Without a response the state stays as it was.
       if (answer === undefined) return;
       archiveFolder.value = isFields(answer) && typeof answer.directory === 'string' ? answer.directory : '';

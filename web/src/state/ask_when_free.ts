@@ -1,4 +1,4 @@
-import { ask, Refusal } from './api.ts';
+import { fetchJson, Refusal } from './api.ts';
 
 /** Status of a request that is refused because others of its kind run, and how often it is tried. */
 const BUSY = 429;
@@ -15,7 +15,7 @@ export async function askWhenFree(
 ): Promise<unknown> {
   for (let attempt = 1; ; attempt++) {
     try {
-      return await ask('POST', path, options);
+      return await fetchJson('POST', path, options);
     } catch (error) {
       const isBusy = error instanceof Refusal && error.status === BUSY;
       if (!isBusy || attempt >= ATTEMPTS || options.signal?.aborted) throw error;

@@ -1,6 +1,6 @@
 import { computed } from '@preact/signals';
 import { type Fields, isFields, listOf } from '../fields.ts';
-import { ask } from './api.ts';
+import { fetchJson } from './api.ts';
 import { who } from './session.ts';
 
 /** A record of the audit log (audit-log.md). */
@@ -50,12 +50,12 @@ export async function readAuditLog(filter: AuditFilter, before?: number): Promis
   const query = new URLSearchParams({ limit: String(PAGE) });
   for (const [name, value] of Object.entries(filter)) if (value.trim() !== '') query.set(name, value.trim());
   if (before !== undefined) query.set('before', String(before));
-  return parsePage(await ask('GET', `audit-log?${query}`));
+  return parsePage(await fetchJson('GET', `audit-log?${query}`));
 }
 
 /** Checks the chain of the log. */
 export async function checkAuditLog(): Promise<AuditCheck> {
-  const answer = await ask('GET', 'audit-log/check', { patience: CHECK_PATIENCE_MS });
+  const answer = await fetchJson('GET', 'audit-log/check', { patience: CHECK_PATIENCE_MS });
   const { intact, records, head, findings } = isFields(answer) ? answer : ({} as Fields);
   const [finding] = Array.isArray(findings) ? findings : [];
   return {

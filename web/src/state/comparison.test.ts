@@ -50,7 +50,7 @@ it('takes counters by how far they have counted, and apart what never changed', 
     { name: 'rx', unit: 'By/s', sides: [{ value: 2.5, increase: 10 }, {}], change: 0 },
     { name: 'limit', sides: [{ value: 7 }, { value: 8 }] },
   ]);
-  // Of the other one nothing is stored.
+  // Nothing is stored of the other one.
   const alone = await compared({ metrics: [metrics[0]] }, null);
   expect(alone.rows.at(-1)).toMatchObject({
     name: 'rx',

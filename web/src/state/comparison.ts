@@ -1,5 +1,5 @@
 import { type Fields, isFields, listOf } from '../fields.ts';
-import { ask } from './api.ts';
+import { fetchJson } from './api.ts';
 import type { TestRun } from './test_runs.ts';
 
 /** Two test runs side by side (http-api.md, "comparison"), worded like `oasis run compare`. */
@@ -42,7 +42,7 @@ export interface Figures {
 const COMPARISON_MS = 600_000;
 
 export async function compareTestRuns(one: TestRun, other: TestRun): Promise<Comparison> {
-  const answer = await ask('GET', `test-runs/${one.id}/comparison?with=${other.id}`, {
+  const answer = await fetchJson('GET', `test-runs/${one.id}/comparison?with=${other.id}`, {
     patience: COMPARISON_MS,
   });
   const { instances, more } = isFields(answer) ? answer : {};

@@ -1,6 +1,6 @@
 import { effect, signal } from '@preact/signals';
 import { isFields, listOf } from '../fields.ts';
-import { ask } from './api.ts';
+import { fetchJson } from './api.ts';
 import { reread } from './reread.ts';
 import { isConnected } from './store.ts';
 
@@ -23,7 +23,7 @@ export function followHealth(): void {
   effect(() => {
     if (!isConnected.value) return;
     return reread(async (signal) => {
-      const answer = await ask('GET', 'health', { signal }).catch(() => undefined);
+      const answer = await fetchJson('GET', 'health', { signal }).catch(() => undefined);
       if (answer !== undefined) healthProblems.value = problemsIn(answer);
     }, REREAD_MS);
   });

@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
 import { type Fields, isFields, listOf, withinDepth } from '../fields.ts';
-import { ask } from './api.ts';
+import { fetchJson } from './api.ts';
 
 /** Dashboards: layouts saved in the DAC, for everybody who opens its page. */
 
@@ -20,7 +20,7 @@ export const dacLayouts = signal<readonly DacLayout[]>([]);
 export const endWithDac = signal(false);
 
 export async function listLayouts(): Promise<void> {
-  const answer = await ask('GET', 'layouts');
+  const answer = await fetchJson('GET', 'layouts');
   const { kept_in, layouts } = isFields(answer) ? answer : {};
   endWithDac.value = kept_in === 'memory';
   dacLayouts.value = listOf(layouts).flatMap((entry) =>
@@ -34,7 +34,7 @@ export type Replaced = 'anything' | 'nothing' | number;
 /** Saves a layout and returns its revision. */
 export async function saveLayout(name: string, layout: Fields, replaced: Replaced): Promise<number> {
   let revision = 0;
-  await ask('PUT', path(name), {
+  await fetchJson('PUT', path(name), {
     body: layout,
     headers: {
       ...(replaced === 'nothing' && { 'if-none-match': '*' }),
@@ -55,7 +55,7 @@ export async function fetchLayout(
 ): Promise<{ readonly layout: Fields; readonly revision: number }> {
   let found = 0;
   const query = revision === undefined ? '' : `?revision=${revision}`;
-  const answer = await ask('GET', `${path(name)}${query}`, {
+  const answer = await fetchJson('GET', `${path(name)}${query}`, {
     onHeaders: (headers) => {
       found = revisionIn(headers);
     },
@@ -66,12 +66,12 @@ export async function fetchLayout(
 
 /** The versions that the DAC keeps, newest first. */
 export async function fetchVersions(name: string): Promise<DacVersion[]> {
-  const answer = await ask('GET', `${path(name)}/versions`);
+  const answer = await fetchJson('GET', `${path(name)}/versions`);
   return listOf(isFields(answer) ? answer.versions : undefined).map(versionIn);
 }
 
 export async function deleteLayout(name: string): Promise<void> {
-  await ask('DELETE', path(name));
+  await fetchJson('DELETE', path(name));
   await listLayouts();
 }
 

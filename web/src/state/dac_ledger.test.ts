@@ -117,7 +117,7 @@ it('has what had come here when the DAC was read, and nothing that another life 
   expect(account()).toMatchObject({ taken: 7, received: 7, here: 5 });
   await read(answer('e1', 9));
   expect(account()).toMatchObject({ received: 9, here: 9 });
-  // It was started again, and the page does not know yet.
+  // The DAC was started again, and the page does not know yet.
   await read(answer('e2', 2));
   expect(account()).toMatchObject({ received: 2, here: 0 });
   page.epochChanged(0);

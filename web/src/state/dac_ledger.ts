@@ -3,7 +3,7 @@ import { computed, signal } from '@preact/signals';
 import { type Fields, isFields, listOf } from '../fields.ts';
 import { type LossView, logName } from '../stream/ledger.ts';
 import { keyOf, type Target } from '../stream/view.ts';
-import { ask } from './api.ts';
+import { fetchJson } from './api.ts';
 import { shownTargets } from './panels.ts';
 import { reread } from './reread.ts';
 import { cellsOf } from './store.ts';
@@ -21,9 +21,9 @@ export interface LedgerGap {
 
 /** The place of samples that are not missing: in flight to the DAC, or stored by an earlier run of it. */
 export const PLACES = ['to_come', 'stored_before'] as const;
-export type Place = (typeof PLACES)[number];
+export type LedgerPlace = (typeof PLACES)[number];
 
-export function isPlace(word: string): word is Place {
+export function isPlace(word: string): word is LedgerPlace {
   return (PLACES as readonly string[]).includes(word);
 }
 
@@ -35,7 +35,7 @@ export interface DacAccount {
   readonly received: number;
   /** Samples of these that this page had received before it asked the DAC; at most `received`. */
   readonly here: number;
-  /** The other samples by cause of loss or by {@link Place}, most first. */
+  /** The other samples by cause of loss or by {@link LedgerPlace}, most first. */
   readonly rest: readonly (readonly [cause: string, count: number])[];
   /** The latest gaps, newest first; only of the requested cause, if there is one. */
   readonly gaps: readonly LedgerGap[];
@@ -114,7 +114,7 @@ async function readDacLedger(
   try {
     const answers = await Promise.all(
       questions.map(async (question) => {
-        const answer = await ask('GET', `ledger?${question}`, { signal });
+        const answer = await fetchJson('GET', `ledger?${question}`, { signal });
         return [...parseDacLedger(answer, here)];
       }),
     );

@@ -1,6 +1,6 @@
 import { computed, effect, signal } from '@preact/signals';
 import { type Fields, isFields, listOf, valuesOf } from '../fields.ts';
-import { ask } from './api.ts';
+import { fetchJson } from './api.ts';
 import { openDialog } from './dialogs.ts';
 import { clock, now } from './now.ts';
 import { reread } from './reread.ts';
@@ -104,7 +104,7 @@ async function readDacs(isFull: boolean, signal: AbortSignal): Promise<void> {
   const before = isFull ? undefined : dacList.peek();
   const path = before ? `tem?after=${encodeURIComponent(before.position)}` : 'tem';
   // Whoever may not see the list, or an older DAC: the page shows what it knows.
-  const answer = await ask('GET', path, { signal }).catch(() => undefined);
+  const answer = await fetchJson('GET', path, { signal }).catch(() => undefined);
   if (answer !== undefined)
     dacList.value = parseDacs(answer, pageAddress(), clock(), before) ?? dacList.peek();
 }

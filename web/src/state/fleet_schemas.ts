@@ -1,12 +1,12 @@
 import { parseSchema, type Schema, SchemaError } from '@oasis/wire';
 import { signal } from '@preact/signals';
-import { ask } from './api.ts';
+import { fetchJson } from './api.ts';
 
 /** Schemas of the types in fleets, by their hashes. */
 const schemas = signal<ReadonlyMap<string, Schema>>(new Map());
 const requested = new Set<string>();
-/** More types than this are not read: nobody chooses from so many. */
-const MOST = 100;
+/** Most types that are read. */
+const MAX_TYPES = 100;
 
 export function schemaByHash(hash: string): Schema | undefined {
   return schemas.value.get(hash);
@@ -14,11 +14,11 @@ export function schemaByHash(hash: string): Schema | undefined {
 
 /** Reads the schemas that are not known yet. */
 export async function readFleetSchemas(hashes: readonly string[]): Promise<void> {
-  const wanted = hashes.filter((hash) => !requested.has(hash)).slice(0, MOST - requested.size);
+  const wanted = hashes.filter((hash) => !requested.has(hash)).slice(0, MAX_TYPES - requested.size);
   for (const hash of wanted) requested.add(hash);
   for (const hash of wanted) {
     try {
-      const schema = parseSchema(await ask('GET', `schemas/${hash}`));
+      const schema = parseSchema(await fetchJson('GET', `schemas/${hash}`));
       schemas.value = new Map([...schemas.peek(), [hash, schema]]);
     } catch (error) {
       // The DAC may be unreachable: the next answer asks again.

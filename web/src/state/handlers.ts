@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
 import { isFields, listOf } from '../fields.ts';
-import { ask } from './api.ts';
+import { fetchJson } from './api.ts';
 import { reread } from './reread.ts';
 
 /** The state of a handler of the DAC (http-api.md, "handlers"). */
@@ -24,7 +24,7 @@ const MAX_HANDLERS = 100;
 /** Reads the handlers now and from time to time. Returns a function that ends it. */
 export function followHandlers(): () => void {
   return reread(async (signal) => {
-    const answer = await ask('GET', 'handlers', { signal }).catch(() => undefined);
+    const answer = await fetchJson('GET', 'handlers', { signal }).catch(() => undefined);
     if (answer !== undefined) handlers.value = parseHandlers(answer);
   }, REREAD_MS);
 }

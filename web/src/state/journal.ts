@@ -1,6 +1,6 @@
 import { computed, signal } from '@preact/signals';
 import { strings } from '../strings.ts';
-import { ask } from './api.ts';
+import { fetchJson } from './api.ts';
 
 /** The command journal of the DAC. */
 export interface JournalEntry {
@@ -12,7 +12,7 @@ export interface JournalEntry {
   readonly isDone: boolean;
 }
 
-const SHOWN = 50;
+const MAX_ENTRIES = 50;
 /** Who gives the commands that follow from rates on demand, in place of a name. */
 const DEMAND = 'demand';
 
@@ -25,12 +25,12 @@ export const listedCommands = computed(() => listed(journal.value, isDemandListe
 
 /** Returns the newest commands; those that nobody has given only if they are wanted. */
 export function listed(entries: readonly JournalEntry[], isWithDemand: boolean): JournalEntry[] {
-  return entries.filter(({ who }) => isWithDemand || who !== DEMAND).slice(0, SHOWN);
+  return entries.filter(({ who }) => isWithDemand || who !== DEMAND).slice(0, MAX_ENTRIES);
 }
 
 export async function readJournal(): Promise<void> {
   try {
-    const { commands } = (await ask('GET', 'commands')) as { commands: Record<string, unknown>[] };
+    const { commands } = (await fetchJson('GET', 'commands')) as { commands: Record<string, unknown>[] };
     journal.value = commands.reverse().map(entryOf);
   } catch {
     // The journal stays as it was; the banner reports the lost connection.

@@ -84,7 +84,7 @@ export function startKeys(): void {
     isByPointer = true;
   };
   window.addEventListener('pointerdown', pressed, { capture: true });
-  // Who has chosen with the pointer is done: the next key is for the page.
+  // A choice by pointer is complete: the next key is for the page.
   window.addEventListener('change', ({ target }) => {
     if (isByPointer && target instanceof HTMLElement && target.matches('select, input[type=range]'))
       target.blur();

@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals';
 import { type Labels, NO_LABELS } from '../stream/settings.ts';
 import type { Target } from '../stream/view.ts';
-import { ask } from './api.ts';
+import { fetchJson } from './api.ts';
 import { openDialog } from './dialogs.ts';
 import { entryOf, nodeOf } from './registry.ts';
 
@@ -34,5 +34,5 @@ export async function setLabels(
   of: { readonly node: string; readonly instance?: string },
   labels: Readonly<Record<string, string | null>>,
 ): Promise<void> {
-  await ask('PATCH', 'labels', { body: { ...of, labels } });
+  await fetchJson('PATCH', 'labels', { body: { ...of, labels } });
 }

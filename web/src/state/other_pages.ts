@@ -2,7 +2,7 @@ import { computed, effect, signal } from '@preact/signals';
 import { isFields, listOf } from '../fields.ts';
 import type { OtherPage } from '../going_on/rules.ts';
 import { Scouts } from '../scout/scouts.ts';
-import { ask } from './api.ts';
+import { fetchJson } from './api.ts';
 import { pageRoot } from './page_root.ts';
 import { reread } from './reread.ts';
 import { mustSignIn } from './session.ts';
@@ -14,7 +14,7 @@ export const otherPages = signal<readonly OtherPage[]>([]);
 
 const REREAD_MS = 5000;
 /** Bound of a DAC: docs/reference/http-api.md. */
-const MOST = 16;
+const MAX_PAGES = 16;
 const LONGEST_NAME = 100;
 /** What a policy can name. Browsers take more for a host, such as a space. */
 const ORIGIN = /^https?:\/\/[a-z0-9.-]+(:[0-9]+)?$/;
@@ -31,7 +31,7 @@ export function followOtherPages(): void {
     if (!mayAsk.value) return;
     return reread(async (signal) => {
       // An older DAC has no such list.
-      const answer = await ask('GET', 'other-pages', { signal }).catch(() => undefined);
+      const answer = await fetchJson('GET', 'other-pages', { signal }).catch(() => undefined);
       if (signal.aborted || answer === undefined) return;
       otherPages.value = parseOtherPages(answer);
       scouts.follow(otherPages.value.map(({ address }) => address));
@@ -46,7 +46,7 @@ export function firstAlive(addresses: readonly string[]): Promise<string | undef
 
 /** Reads the list of a DAC; what is no origin of a page is left out. */
 export function parseOtherPages(answer: unknown): readonly OtherPage[] {
-  const entries = isFields(answer) ? listOf(answer.pages).slice(0, MOST) : [];
+  const entries = isFields(answer) ? listOf(answer.pages).slice(0, MAX_PAGES) : [];
   return entries.flatMap(({ name, address }) => {
     const page = typeof address === 'string' ? openable(address) : undefined;
     if (typeof name !== 'string' || page === undefined) return [];

@@ -1,6 +1,6 @@
 import { effect, signal } from '@preact/signals';
 import type { Fields } from '../fields.ts';
-import { ask } from './api.ts';
+import { fetchJson } from './api.ts';
 import { isConnected } from './store.ts';
 import { showTestRun, testRunOf } from './test_runs.ts';
 import { unknownRun } from './unknown.ts';
@@ -33,5 +33,5 @@ async function find(name: string): Promise<void> {
 }
 
 async function read(query: string): Promise<Fields[]> {
-  return ((await ask('GET', `test-runs?${query}`)) as { test_runs: Fields[] }).test_runs;
+  return ((await fetchJson('GET', `test-runs?${query}`)) as { test_runs: Fields[] }).test_runs;
 }

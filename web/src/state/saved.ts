@@ -83,7 +83,7 @@ async function fromAddress(before: LayoutDocument | undefined): Promise<boolean>
     // Both see the same times; the choice of this browser stays as it is.
     const json: unknown = text === undefined ? undefined : parsed(text);
     if (isFields(json) && json.zone === 'utc') zone.value = 'utc';
-    // A page that goes on before it has shown anything has no layout.
+    // A page that is handed over before it has shown anything has no layout.
     if (layout && (layout.panels.length > 0 || arrival.peek() === undefined)) {
       applyLayout(layout);
       return true;
@@ -118,7 +118,7 @@ export function startSaving(): void {
   });
   effect(() => {
     const wanted = encodeTargets(shownTargets.value);
-    // Until somebody has signed in, the address keeps all that it came with: signing in loads the page again.
+    // Until the user has signed in, the address keeps all that it came with: signing in loads the page again.
     if (who.value === undefined || mustSignIn.value) return;
     // The browser takes some time for it, and a click must not wait.
     if (panels.value.length > 0 || !isFirst) setTimeout(() => replaceAddress(wanted));

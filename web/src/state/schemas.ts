@@ -2,7 +2,7 @@ import { type Metric, parseSchema, type Schema, SchemaError } from '@oasis/wire'
 import { signal } from '@preact/signals';
 import { isFields } from '../fields.ts';
 import type { InstanceEntry } from '../stream/protocol.ts';
-import { ask } from './api.ts';
+import { fetchJson } from './api.ts';
 
 /**
  * Schemas of probe types, also of instances that no panel shows. The DAC sends a schema with a subscription only, so each
@@ -10,10 +10,10 @@ import { ask } from './api.ts';
  */
 const schemas = signal<ReadonlyMap<string, Schema>>(new Map());
 const requested = new Set<string>();
-/** More types than this are not read. */
-const MOST = 500;
+/** Most types that are read. */
+const MAX_TYPES = 500;
 /** Schemas read before the page sees them: each change of the map redraws the list. */
-const AT_ONCE = 16;
+const REDRAW_SCHEMAS = 16;
 
 type Typed = Pick<InstanceEntry, 'id' | 'uuid' | 'version'>;
 
@@ -26,20 +26,20 @@ export async function readSchemas(entries: readonly Typed[]): Promise<void> {
   const wanted = new Map<string, Typed>();
   for (const entry of entries) {
     const key = typeKey(entry);
-    if (requested.has(key) || requested.size >= MOST) continue;
+    if (requested.has(key) || requested.size >= MAX_TYPES) continue;
     requested.add(key);
     wanted.set(key, entry);
   }
   let found: [string, Schema][] = [];
   for (const [key, { id }] of wanted) {
     try {
-      const answer = await ask('GET', `instances/${id}`);
+      const answer = await fetchJson('GET', `instances/${id}`);
       found.push([key, parseSchema(isFields(answer) ? answer.schema : undefined)]);
     } catch (error) {
       // The instance may be gone, or the DAC unreachable: the next request tries again.
       if (!(error instanceof SchemaError)) requested.delete(key);
     }
-    if (found.length < AT_ONCE) continue;
+    if (found.length < REDRAW_SCHEMAS) continue;
     publish(found);
     found = [];
   }

@@ -2,7 +2,7 @@ import { computed, effect, signal } from '@preact/signals';
 import { useToken } from '../csrf.ts';
 import { isFields } from '../fields.ts';
 import { strings } from '../strings.ts';
-import { ask } from './api.ts';
+import { fetchJson } from './api.ts';
 import { reread } from './reread.ts';
 import { isConnected } from './store.ts';
 
@@ -44,7 +44,7 @@ const REREAD_MS = 5000;
 export function followSession(): void {
   effect(() => {
     const look = async (signal: AbortSignal) => {
-      const answer = await ask('GET', 'session', { signal }).catch(() => undefined);
+      const answer = await fetchJson('GET', 'session', { signal }).catch(() => undefined);
       if (answer !== undefined) who.value = whoIn(answer);
     };
     if (!isConnected.value) return reread(look, REREAD_MS);
@@ -56,7 +56,7 @@ export function followSession(): void {
 
 /** Signs in; the page is loaded again, because another person may see other instances. */
 export async function signIn(name: string, password: string): Promise<void> {
-  keepToken(await ask('POST', 'session', { body: { name, password } }));
+  keepToken(await fetchJson('POST', 'session', { body: { name, password } }));
   location.reload();
 }
 
@@ -91,7 +91,7 @@ async function takeAddress(): Promise<void> {
     return;
   }
   try {
-    keepToken(await ask('POST', 'session/link', { body: { code: hash.slice(LINK.length) } }));
+    keepToken(await fetchJson('POST', 'session/link', { body: { code: hash.slice(LINK.length) } }));
   } catch (error) {
     addressProblem.value = error instanceof Error ? error.message : String(error);
   }
@@ -121,7 +121,7 @@ export function restoreFragment(): void {
 
 /** Ends the session. */
 export async function signOut(): Promise<void> {
-  await ask('DELETE', 'session');
+  await fetchJson('DELETE', 'session');
   location.reload();
 }
 

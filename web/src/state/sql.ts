@@ -1,6 +1,6 @@
 import { nanos, withParameters } from '../sql/parameters.ts';
 import { parseResult, parseTables, type SqlResult, type SqlTable } from '../sql/result.ts';
-import { ask } from './api.ts';
+import { fetchJson } from './api.ts';
 import { askWhenFree } from './ask_when_free.ts';
 import { ends } from './time.ts';
 
@@ -32,5 +32,5 @@ export async function runQuery(query: string, signal: AbortSignal): Promise<SqlA
 
 /** The tables that may be queried. */
 export async function readTables(signal: AbortSignal): Promise<SqlTable[]> {
-  return parseTables(await ask('GET', 'sql', { signal }));
+  return parseTables(await fetchJson('GET', 'sql', { signal }));
 }

@@ -8,7 +8,7 @@ import { visible } from '../text/visible.ts';
  * They count only while the DAC has no alarms.
  */
 
-const KEPT = 300;
+const MAX_ALARMS = 300;
 const BEEP_MS = 180;
 const BEEP_HERTZ = 880;
 
@@ -32,7 +32,7 @@ export function raise(changed: readonly AlarmView[]): void {
     isNew ||= before === undefined || isWorse;
     byId.set(alarm.id, { ...alarm, isSeen: (before?.isSeen ?? false) && !isWorse });
   }
-  alarms.value = [...byId.values()].sort((a, b) => b.since - a.since).slice(0, KEPT);
+  alarms.value = [...byId.values()].sort((a, b) => b.since - a.since).slice(0, MAX_ALARMS);
   const [{ label, because }] = changed;
   if (isNew) alarmsRaised(strings.alarms.sentence(label, because));
 }

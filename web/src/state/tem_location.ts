@@ -9,7 +9,7 @@ import { pageRoot } from './page_root.ts';
 const STORED = 'oasis.tem';
 const CHOSEN = 'oasis.dac';
 const HANDED_OVER = '#tem=';
-const LONGEST = 300;
+const MAX_ADDRESS_LENGTH = 300;
 
 /** Typed by the user: kept in this browser. */
 const typed = signal(stored('local', STORED));
@@ -63,7 +63,7 @@ export function parseTemLocation(text: string): string | undefined {
 
 /** Returns the address of a page; undefined unless a link may lead there. */
 export function openable(text: string): string | undefined {
-  if (text.length > LONGEST || !URL.canParse(text)) return undefined;
+  if (text.length > MAX_ADDRESS_LENGTH || !URL.canParse(text)) return undefined;
   const { protocol, username, password, origin, pathname } = new URL(text);
   const isPage = protocol === 'http:' || protocol === 'https:';
   return isPage && username === '' && password === '' ? origin + pathname : undefined;

@@ -1,6 +1,6 @@
 import { effect, signal } from '@preact/signals';
 import type { Fields } from '../fields.ts';
-import { ask, Refusal } from './api.ts';
+import { fetchJson, Refusal } from './api.ts';
 import { now } from './now.ts';
 import { reread } from './reread.ts';
 import { isConnected } from './store.ts';
@@ -66,7 +66,7 @@ export async function listTestRuns(signal?: AbortSignal): Promise<void> {
   const behind = turned.peek();
   const before = behind.length > 0 ? `&before=${behind.at(-1)}` : '';
   // One more shows whether there are older ones.
-  const answer = await ask('GET', `test-runs?limit=${TEST_RUNS_PAGE + 1}${before}`, { signal });
+  const answer = await fetchJson('GET', `test-runs?limit=${TEST_RUNS_PAGE + 1}${before}`, { signal });
   // The user has turned to another page meanwhile.
   if (turned.peek() !== behind) return;
   const runs = (answer as { test_runs: Fields[] }).test_runs.map(testRunOf);
@@ -90,14 +90,14 @@ export function turnToNewer(): void {
 }
 
 export async function startTestRun(name: string, tags: readonly string[], notes: string): Promise<void> {
-  await ask('POST', 'test-runs', { body: { name, tags, notes } });
+  await fetchJson('POST', 'test-runs', { body: { name, tags, notes } });
   // A new test run is on the first page.
   turned.value = [];
   await listTestRuns();
 }
 
 export async function stopTestRun({ id }: TestRun): Promise<void> {
-  await ask('POST', `test-runs/${id}/stop`);
+  await fetchJson('POST', `test-runs/${id}/stop`);
   await listTestRuns();
 }
 
@@ -105,12 +105,12 @@ export async function changeTestRun(
   { id }: TestRun,
   change: Partial<Pick<TestRun, 'notes' | 'tags' | 'pinned'>>,
 ): Promise<void> {
-  await ask('PATCH', `test-runs/${id}`, { body: change });
+  await fetchJson('PATCH', `test-runs/${id}`, { body: change });
   await listTestRuns();
 }
 
 export async function deleteTestRun({ id }: TestRun): Promise<void> {
-  await ask('DELETE', `test-runs/${id}`);
+  await fetchJson('DELETE', `test-runs/${id}`);
   await listTestRuns();
 }
 

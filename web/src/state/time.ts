@@ -9,15 +9,15 @@ const DAY = 24 * HOUR;
 
 export const SPANS = [5_000, 15_000, 60_000, 300_000, 900_000, 3_600_000, 6 * HOUR, DAY, 7 * DAY] as const;
 export const COMPARISONS = [60_000, 300_000, 900_000, 3_600_000, DAY, 7 * DAY] as const;
-const SHORTEST = 20;
-const LONGEST = 31 * DAY;
+const MIN_SPAN = 20;
+const MAX_SPAN = 31 * DAY;
 /** Lengths that keys step through. */
 const LENGTHS: readonly number[] = [
-  ...[SHORTEST, 50, 100, 200, 500, 1000, 2000, 5000, 15_000, 30_000],
+  ...[MIN_SPAN, 50, 100, 200, 500, 1000, 2000, 5000, 15_000, 30_000],
   ...[1, 2, 5, 15, 30].map((minutes) => minutes * 60_000),
   ...[1, 2, 6, 12].map((hours) => hours * HOUR),
   ...[1, 2, 7, 14].map((days) => days * DAY),
-  LONGEST,
+  MAX_SPAN,
 ];
 
 export const range = signal<Range>({ live: true, span: 60_000 });
@@ -59,13 +59,13 @@ export function togglePause(): void {
 }
 
 export function setSpan(wanted: number): void {
-  const span = Math.min(LONGEST, Math.max(SHORTEST, wanted));
+  const span = Math.min(MAX_SPAN, Math.max(MIN_SPAN, wanted));
   const shown = range.peek();
   range.value = shown.live ? { live: true, span } : { live: false, from: shown.to - span, to: shown.to };
 }
 
 export function show(from: number, to: number): void {
-  if (to - from < SHORTEST) return;
+  if (to - from < MIN_SPAN) return;
   range.value = { live: false, from, to };
 }
 
@@ -85,7 +85,7 @@ export function zoom(factor: number, around = 1): void {
     return;
   }
   const [from, to] = ends();
-  const length = Math.min(LONGEST, Math.max(SHORTEST, (to - from) * factor));
+  const length = Math.min(MAX_SPAN, Math.max(MIN_SPAN, (to - from) * factor));
   const pivot = from + (to - from) * around;
   show(pivot - length * around, pivot + length * (1 - around));
 }

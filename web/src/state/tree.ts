@@ -36,7 +36,7 @@ export function keyOfRow(row: TreeRow): string {
 export const treeRows = computed<readonly TreeRow[]>(() => {
   const { nodes = [], instances = [] } = registry.value ?? {};
   const words = wordsOf(filter.value);
-  const byNode = new Map<string, Found[]>(nodes.map(({ name }) => [name, []]));
+  const byNode = new Map<string, TreeMatch[]>(nodes.map(({ name }) => [name, []]));
   for (const entry of instances) {
     const found = search(entry, words);
     if (found) byNode.get(entry.node)?.push(found);
@@ -56,13 +56,13 @@ export const treeRows = computed<readonly TreeRow[]>(() => {
   return [...rows, { kind: 'gone', nodes: gone.length, isOpen }, ...(isOpen ? gone.flatMap(rowsOf) : [])];
 });
 
-interface Found {
+interface TreeMatch {
   readonly entry: InstanceEntry;
   readonly metric: string | undefined;
 }
 
 /** Searches for all words in the names of an instance and of its metrics. */
-export function search(entry: InstanceEntry, words: readonly string[]): Found | undefined {
+export function search(entry: InstanceEntry, words: readonly string[]): TreeMatch | undefined {
   if (words.length === 0) return { entry, metric: undefined };
   const names = `${entry.node} ${entry.instance} ${entry.type}`.toLowerCase();
   const labels = pairsOf(labelsOf(entry)).join(' ').toLowerCase();

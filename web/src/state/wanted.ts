@@ -1,17 +1,21 @@
 import { signal } from '@preact/signals';
 
-/** What an address names besides a dashboard: `?node=plant-7&instance=engine`, or `?run=NAME`. */
-export interface Wanted {
+/** Target that an address names besides a dashboard: `?node=plant-7&instance=engine`, or `?run=NAME`. */
+export interface AddressTarget {
   readonly node?: string | undefined;
   readonly instance?: string | undefined;
   readonly run?: string | undefined;
 }
 
 const query = new URLSearchParams(globalThis.location?.search ?? '');
-const named = (name: keyof Wanted) => query.get(name) || undefined;
+const named = (name: keyof AddressTarget) => query.get(name) || undefined;
 
 /** What the address of the page names, until somebody chooses something else. */
-export const wanted = signal<Wanted>({ node: named('node'), instance: named('instance'), run: named('run') });
+export const wanted = signal<AddressTarget>({
+  node: named('node'),
+  instance: named('instance'),
+  run: named('run'),
+});
 
 export function forgetWanted(): void {
   wanted.value = {};

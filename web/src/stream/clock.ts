@@ -1,4 +1,4 @@
-const KEPT = 8;
+const MAX_EXCHANGES = 8;
 
 export interface ClockEstimate {
   /** DAC clock minus browser clock, in milliseconds. */
@@ -13,7 +13,7 @@ export class ClockOffset {
 
   add(sent: number, received: number, dacTime: number): void {
     this.exchanges.push({ offset: dacTime - (sent + received) / 2, roundTrip: received - sent });
-    if (this.exchanges.length > KEPT) this.exchanges.shift();
+    if (this.exchanges.length > MAX_EXCHANGES) this.exchanges.shift();
   }
 
   get best(): ClockEstimate | undefined {

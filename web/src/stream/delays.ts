@@ -1,25 +1,27 @@
 /** Batches whose delays are remembered. */
-const KEPT = 8;
+const MAX_DELAYS = 8;
 /** Longer delays are those of a backlog, which ends, unless all batches have them. */
 const MAX_NODE_MS = 3000;
 /** What came later than this from the DAC was not sent as it was taken, but read from the log of the DAC. */
 export const MAX_DOOR_MS = 2000;
 
 /**
- * How long samples have lately been on their way. A sample that was taken since may still be on it: of a time so close to
- * the present nobody knows whether the probe is silent.
+ * Recent delays of samples. A sample that was taken since may still be on its way: this close to
+ * the present it is unknown whether the probe is silent.
  */
 export class Delays {
   private kept: number[] = [];
 
   /** Adds a batch: milliseconds from its first sample to the DAC, and from there. */
   add(toDac: number, fromDac: number): void {
-    this.kept = [...this.kept, Math.max(0, toDac) + Math.min(MAX_DOOR_MS, Math.max(0, fromDac))].slice(-KEPT);
+    this.kept = [...this.kept, Math.max(0, toDac) + Math.min(MAX_DOOR_MS, Math.max(0, fromDac))].slice(
+      -MAX_DELAYS,
+    );
   }
 
   get longest(): number {
     const { kept } = this;
-    const usual = kept.length === KEPT ? Math.min(...kept) : 0;
+    const usual = kept.length === MAX_DELAYS ? Math.min(...kept) : 0;
     return Math.max(usual, Math.min(MAX_NODE_MS + MAX_DOOR_MS, Math.max(0, ...kept)));
   }
 }

@@ -18,7 +18,7 @@ export const LATE_FACTOR = 2.5;
 export const SLACK_MS = 500;
 /** Minimum number of intervals to estimate a rate. */
 const MIN_INTERVALS = 4;
-export const KEPT = 8;
+export const MAX_INTERVALS = 8;
 /** Samples of a pushed probe are regular if they came for this long, and six of eight intervals are near the median. */
 const STEADY_MS = 2000;
 const STEADY_SHARE = 0.75;
@@ -48,7 +48,7 @@ function isSteady(intervals: readonly number[], usual: number, busyFor: number):
     busyFor,
     intervals.reduce((sum, interval) => sum + interval, 0),
   );
-  return intervals.length === KEPT && near >= STEADY_SHARE * KEPT && length >= STEADY_MS;
+  return intervals.length === MAX_INTERVALS && near >= STEADY_SHARE * MAX_INTERVALS && length >= STEADY_MS;
 }
 
 /** Returns the median, because a rate may have changed. */
@@ -59,7 +59,7 @@ function median(intervals: readonly number[]): number {
 
 /** Returns what came before a row of times. */
 export function recentBefore(times: ArrayLike<number>, row: number): Recent {
-  const first = Math.max(1, row - KEPT);
+  const first = Math.max(1, row - MAX_INTERVALS);
   const intervals = Array.from({ length: Math.max(0, row - first) }, (_, index) => {
     return times[first + index] - times[first + index - 1];
   });
@@ -103,8 +103,8 @@ export class Intervals {
   }
 
   /**
-   * Whether the probe has been silent since its newest sample, which was taken at `since` and is so many milliseconds
-   * old: what {@link add} will find when the next sample comes.
+   * Whether the probe has been silent since its newest sample, which was taken at `since` and has this age in milliseconds:
+   * the result that {@link add} will find when the next sample comes.
    */
   isSilent(since: number, age: number, pace: Pace): boolean {
     const { kept, newest } = this;
@@ -122,8 +122,8 @@ export class Intervals {
   /** Returns the newest intervals before a sample. */
   private until(before: number | undefined, times: Float64Array, index: number): number[] {
     const fresh: number[] = [];
-    for (let at = Math.max(before === undefined ? 1 : 0, index - KEPT); at < index; at++)
+    for (let at = Math.max(before === undefined ? 1 : 0, index - MAX_INTERVALS); at < index; at++)
       fresh.push(times[at] - (at > 0 ? times[at - 1] : (before ?? 0)));
-    return [...this.kept, ...fresh].slice(-KEPT);
+    return [...this.kept, ...fresh].slice(-MAX_INTERVALS);
   }
 }

@@ -14,7 +14,7 @@ export interface Position {
 const RUN = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const EPOCH = /^[0-9a-f]{16}$/;
 /** Longest name of a node or an instance. */
-const LONGEST = 1024;
+const MAX_NAME_LENGTH = 1024;
 
 /** Reads a position; undefined if it is none. */
 export function positionIn(fields: Fields): Position | undefined {
@@ -30,7 +30,7 @@ export function resumeAt({ run, sequence, epoch, offset }: Position, before: num
 }
 
 function isName(value: unknown): value is string {
-  return typeof value === 'string' && value.length <= LONGEST;
+  return typeof value === 'string' && value.length <= MAX_NAME_LENGTH;
 }
 
 function isText(value: unknown, form: RegExp): value is string {

@@ -24,7 +24,7 @@ export function tracksAnswer(scene: Scene, { tracks }: Query & { kind: 'tracks' 
   return {
     kind: 'tracks',
     tracks: found,
-    // What colors a track does not interrupt it.
+    // A series that colors a track does not interrupt it.
     gaps: all.flatMap(({ gaps }) => gaps),
     ...worst(all),
   };

@@ -69,7 +69,7 @@ beforeEach(() => {
   });
 });
 
-function ask(query: Query): Answer {
+function answerOf(query: Query): Answer {
   views.show(1, query);
   return views.drain(100_000)[0].answer;
 }
@@ -88,7 +88,7 @@ function remember(times: readonly number[]): void {
 it('returns the sample at a time, with its rate', () => {
   const sample = { key: 'pump', sequence: 50, time: 50_000, state: 0, values: [50], rates: [] };
   watch.sample = sample;
-  const moment = (to: number) => ask({ kind: 'moment', target: TARGET, range: until(to) });
+  const moment = (to: number) => answerOf({ kind: 'moment', target: TARGET, range: until(to) });
   // No sample came since: no request is needed.
   expect(moment(60_000)).toEqual({ kind: 'moment', sample, state: 'ready' });
   expect(requests).toEqual([]);
@@ -115,7 +115,7 @@ it('returns the last value of roll-ups if no samples are left', () => {
     },
     null,
   );
-  expect(ask({ kind: 'moment', target: TARGET, range: until(50) })).toMatchObject({
+  expect(answerOf({ kind: 'moment', target: TARGET, range: until(50) })).toMatchObject({
     sample: { time: -5000, values: [2], rates: [] },
     state: 'ready',
     level: '1m',
@@ -125,7 +125,7 @@ it('returns the last value of roll-ups if no samples are left', () => {
 it('lists samples in memory and older ones of the DAC, none twice', () => {
   remember([8000, 9000, 10_000]);
   const lines = (range: Range, limit = 300) => {
-    const answer = ask({ kind: 'records', targets: [TARGET], range, limit });
+    const answer = answerOf({ kind: 'records', targets: [TARGET], range, limit });
     if (answer.kind !== 'records') throw new Error(answer.kind);
     return { numbers: answer.lines.map(({ sequence }) => sequence), past: answer.past };
   };
@@ -145,12 +145,12 @@ it('lists only samples with a value from a limit on, of all that a search reads'
   remember([8000, 9000, 10_000]);
   const range = until(10_100);
   const atLeast = { metric: 'count', value: 7 };
-  const answer = ask({ kind: 'records', targets: [TARGET], range, limit: 300, atLeast });
+  const answer = answerOf({ kind: 'records', targets: [TARGET], range, limit: 300, atLeast });
   if (answer.kind !== 'records') throw new Error(answer.kind);
   expect(answer.lines.map(({ sequence }) => sequence)).toEqual([10, 9, 8, 7]);
   expect(answer.searched).toBe(6);
   expect(requests[0].request).toEqual({ before: 8000, samples: 4000 });
-  const other = ask({
+  const other = answerOf({
     kind: 'records',
     targets: [TARGET],
     range,
@@ -178,7 +178,7 @@ it('draws no state across a gap between archive and memory', () => {
     );
     watch.memory = { states: new Map([['mode', modes]]), store: { newest: 9000 } } as never;
     const sources = [{ target: TARGET, metrics: ['mode'] }];
-    const answer = ask({ kind: 'states', sources, columns: 100, range: until(10_100, 10_000) });
+    const answer = answerOf({ kind: 'states', sources, columns: 100, range: until(10_100, 10_000) });
     return answer.kind === 'states' ? answer.tracks[0].runs.map(({ from, to }) => [from, to]) : [];
   };
   expect(runs([])).toEqual([[2100, 9100]]);
@@ -191,7 +191,7 @@ it('draws no state across a gap between archive and memory', () => {
 it('lists earlier samples on a live page', () => {
   watch.memory = { records: new Records(), version: 1 } as never;
   const range: Range = { live: true, span: 93_000 };
-  const answer = ask({ kind: 'records', targets: [TARGET], range, limit: 5 });
+  const answer = answerOf({ kind: 'records', targets: [TARGET], range, limit: 5 });
   expect(requests).toEqual([
     { what: 'records 5', request: { before: Number.POSITIVE_INFINITY, samples: 5 } },
   ]);
@@ -230,7 +230,7 @@ it('starts a live distribution with samples of the archive, and counts no sample
   const source = { target: TARGET, metrics: ['count'] };
   const live = () => {
     const range: Range = { live: true, span: 95_000 };
-    const answer = ask({ kind: 'histogram', source, of: 'values', bins: 4, range });
+    const answer = answerOf({ kind: 'histogram', source, of: 'values', bins: 4, range });
     if (answer.kind !== 'histogram') throw new Error(answer.kind);
     return answer;
   };
@@ -262,7 +262,7 @@ it('returns the start of the samples if a distribution lacks part of its time', 
   remember([8000, 9000, 10_000]);
   const source = { target: TARGET, metrics: ['count'] };
   const of = (range: Range, what: 'values' | 'intervals') => {
-    const answer = ask({ kind: 'histogram', source, of: what, bins: 4, range });
+    const answer = answerOf({ kind: 'histogram', source, of: what, bins: 4, range });
     return answer.kind === 'histogram' ? answer : undefined;
   };
   expect(of(until(10_100, 2000), 'values')?.past).toBeUndefined();
@@ -286,9 +286,9 @@ it('reads the same sample at a time for a chart and for the values of an instanc
   watch.sample = { key: 'pump', sequence: 83, time: 83_000, state: 0, values: [83], rates: [] };
   const source = { target: TARGET, metrics: ['count'] };
   const at = (to: number) => {
-    const values = ask({ kind: 'values', range: until(to, 1), sources: [source] });
-    const moment = ask({ kind: 'moment', range: until(to), target: TARGET });
-    const columns = ask({ kind: 'columns', range: until(to, 60_000), sources: [source], columns: 7 });
+    const values = answerOf({ kind: 'values', range: until(to, 1), sources: [source] });
+    const moment = answerOf({ kind: 'moment', range: until(to), target: TARGET });
+    const columns = answerOf({ kind: 'columns', range: until(to, 60_000), sources: [source], columns: 7 });
     if (values.kind !== 'values' || moment.kind !== 'moment' || columns.kind !== 'columns') throw new Error();
     const drawn = new Columns(columns.buffer, columns.blocks[0]);
     return [values.values[0]?.value, moment.sample?.values[0], drawn.last(drawn.at(to), 0)].map(Number);
@@ -296,7 +296,7 @@ it('reads the same sample at a time for a chart and for the values of an instanc
   for (const to of [81_100, 81_500, 82_099, 82_100, 90_000])
     expect(at(to)).toEqual(new Array(3).fill(Math.min(83, Math.floor((to - LAG) / 1000))));
   // Older ones are read from the DAC.
-  const old = ask({ kind: 'values', range: until(7900, 1), sources: [source] });
+  const old = answerOf({ kind: 'values', range: until(7900, 1), sources: [source] });
   expect(old).toEqual({ kind: 'values', values: [{ time: 7000 + LAG, value: 7 }] });
 });
 
@@ -320,7 +320,7 @@ it('says of a moment that it lies in a gap: in memory, before missing samples of
   Object.assign(watch.memory as object, { gaps: [gap] });
   watch.pace = 10;
   const gapOf = (to: number) => {
-    const answer = ask({ kind: 'moment', range: until(to), target: TARGET });
+    const answer = answerOf({ kind: 'moment', range: until(to), target: TARGET });
     return answer.kind === 'moment' ? answer.gap : undefined;
   };
   expect(gapOf(81_100)).toBeUndefined();

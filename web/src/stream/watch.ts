@@ -441,7 +441,7 @@ export class Watch {
     const newest = this.memory?.store.newest;
     const usual = this.intervals.newest;
     const silences = this.intervals.add(newest, fresh, this.pace).filter((at) => at > 0 || !this.isPaceNew);
-    // Of a disabled probe it is known that it took no samples, however short that was, and whatever its kind.
+    // A disabled probe is known to have taken no samples, however short that was, and whatever its kind.
     const isDisabled = this.silenceCause === 'disabled' && newest !== undefined;
     if (isDisabled && !silences.includes(0) && fresh[0] - newest > LATE_FACTOR * (usual ?? 0))
       silences.unshift(0);

@@ -1,5 +1,5 @@
 /**
- * Characters that nobody sees, or that change the order of others: control characters but tabs and ends of lines, marks
+ * Invisible characters, and those that change the order of others: control characters but tabs and ends of lines, marks
  * of direction, and those without width. Joiners between letters that are not ASCII are part of a script, or of an emoji.
  */
 const HIDDEN = new RegExp(

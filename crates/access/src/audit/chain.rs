@@ -2,16 +2,16 @@
 
 use super::{
     head::Head,
-    record::{LONGEST_LINE, LineError, Record},
+    record::{LineError, MAX_LINE_BYTES, Record},
 };
 use std::io::{self, BufRead, Read};
 
-/// What is wrong at a line.
+/// Damage of a line.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Damage {
     #[error("the line is no record, or was changed: {0}")]
     Line(LineError),
-    #[error("the line has more than {LONGEST_LINE} bytes")]
+    #[error("the line has more than {MAX_LINE_BYTES} bytes")]
     Long,
     #[error("the line has no end: it was torn by a crash or cut")]
     Torn,
@@ -59,7 +59,7 @@ impl<R: BufRead> Chain<R> {
     /// Reads a line; none at the end.
     pub(crate) fn step(&mut self) -> io::Result<Option<Step>> {
         let mut line = Vec::new();
-        let read = (&mut self.from).take(LONGEST_LINE as u64).read_until(b'\n', &mut line)?;
+        let read = (&mut self.from).take(MAX_LINE_BYTES as u64).read_until(b'\n', &mut line)?;
         if read == 0 {
             return Ok(None);
         }
@@ -67,7 +67,7 @@ impl<R: BufRead> Chain<R> {
         self.end += read as u64;
         let damaged = |damage| (None, Some(damage));
         let (record, damage) = match line.strip_suffix(b"\n") {
-            None if read == LONGEST_LINE => {
+            None if read == MAX_LINE_BYTES => {
                 self.skip_line()?;
                 damaged(Damage::Long)
             }

@@ -8,7 +8,7 @@ pub enum AuditError {
     /// The system refused.
     #[error("cannot {doing} {path}: {error}", path = .path.display())]
     Io {
-        /// What was tried.
+        /// The attempted operation.
         doing: &'static str,
         /// The file or folder.
         path: PathBuf,
@@ -20,7 +20,7 @@ pub enum AuditError {
     Damaged {
         /// The file or folder.
         path: PathBuf,
-        /// What is wrong.
+        /// The damage.
         reason: String,
     },
     /// More threads wait than allowed.

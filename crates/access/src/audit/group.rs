@@ -14,7 +14,7 @@ use std::{
 };
 
 /// Most records that wait for the disk.
-const MOST_WAITING: usize = 4_096;
+const MAX_WAITING_RECORDS: usize = 4_096;
 
 /// The audit log of a folder. Shared by all threads of a process; other processes may write to the same folder.
 #[derive(Debug)]
@@ -28,10 +28,10 @@ pub struct AuditLog {
     problems: Mutex<Problems>,
 }
 
-/// What was found wrong last.
+/// The problems found last.
 #[derive(Debug, Default)]
 struct Problems {
-    /// By who wrote, or looked at the end.
+    /// Found by a writer, or by a check of the end.
     end: Option<String>,
     /// By who read all of it.
     chain: Option<String>,
@@ -72,7 +72,7 @@ impl AuditLog {
             return Err(AuditError::Reserved(event.action.chars().take(64).collect()));
         }
         let mut queue = self.queue();
-        if queue.waiting.len() >= MOST_WAITING {
+        if queue.waiting.len() >= MAX_WAITING_RECORDS {
             return Err(AuditError::Busy);
         }
         queue.last_place += 1;
@@ -95,13 +95,13 @@ impl AuditLog {
         problems.end.clone().or_else(|| problems.chain.clone())
     }
 
-    /// Looks whether the newest records are on the disk as they were synced, and remembers what is wrong. Reads little,
-    /// unless something is.
+    /// Checks whether the newest records are on the disk as they were synced, and keeps the problem. Reads little if
+    /// all is well.
     ///
     /// # Errors
-    /// What is wrong.
-    pub fn look(&self) -> Result<(), AuditError> {
-        let looked = self.writer().look();
+    /// The problem found.
+    pub fn check_end(&self) -> Result<(), AuditError> {
+        let looked = self.writer().check_end();
         self.note_end(looked.as_ref().err());
         looked
     }

@@ -1,5 +1,5 @@
-//! The head: number and hash of the newest synced record, in a file beside the log. Without it nobody would notice that
-//! the newest records were removed.
+//! The head: number and hash of the newest synced record, in a file beside the log. Without it a removal of the newest
+//! records would not be detected.
 
 use crate::secret::Digest;
 use std::{

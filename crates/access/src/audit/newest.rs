@@ -9,19 +9,19 @@ use std::{
 };
 
 /// Most bytes of one look, unless a single file has more.
-const MOST_BYTES: u64 = 64 << 20;
+const MAX_READ_BYTES: u64 = 64 << 20;
 
 /// A part of the log.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct NewestRecords {
     /// The wanted ones, newest first.
     pub records: Vec<Record>,
-    /// Where the next part goes on: at records with smaller numbers. None at the beginning of the log.
+    /// Start of the next part: it has records with smaller numbers. None at the beginning of the log.
     pub next: Option<u64>,
 }
 
-/// Returns the newest wanted records before `before`, newest first, at most `most`. Without many of them it may return fewer than there are, and goes on
-/// at `next`. Lines that are no records are passed over.
+/// Returns the newest wanted records before `before`, newest first, at most `most`. It may return fewer than there are;
+/// the next part then starts at `next`. Lines that are no records are skipped.
 ///
 /// # Errors
 /// If a file cannot be read.
@@ -36,7 +36,7 @@ pub fn newest_records(
     let mut found = NewestRecords::default();
     let mut read = 0;
     for (log, size) in snapshot.files.iter().rev().filter(|(log, _)| log.first < before) {
-        if found.records.len() >= most || (read > 0 && read + size > MOST_BYTES) {
+        if found.records.len() >= most || (read > 0 && read + size > MAX_READ_BYTES) {
             return Ok(found);
         }
         read += size;

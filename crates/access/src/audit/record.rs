@@ -7,29 +7,29 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 /// Longest line, bytes: more than the bounds of all members together.
-pub(crate) const LONGEST_LINE: usize = 16 << 10;
+pub(crate) const MAX_LINE_BYTES: usize = 16 << 10;
 /// Longest arguments as JSON, bytes.
-const LONGEST_ARGUMENTS: usize = 4 << 10;
-/// What stands between the hashed part and its hash.
+const MAX_ARGUMENT_BYTES: usize = 4 << 10;
+/// Text between the hashed part and its hash.
 const BEFORE_HASH: &str = ",\"hash\":\"";
 const AFTER_HASH: &str = "\"}";
 /// Bytes of a line after the hashed part.
-const HASH_PART: usize = BEFORE_HASH.len() + 64 + AFTER_HASH.len();
+const HASH_PART_BYTES: usize = BEFORE_HASH.len() + 64 + AFTER_HASH.len();
 
-/// What happened, or is about to happen.
+/// An action that happened, or is about to happen.
 #[derive(Debug, Clone)]
 pub struct Event {
-    /// Who: `person:ada`, as a principal is displayed. At most 128 bytes are kept.
+    /// Principal of the action: `person:ada`, as it is displayed. At most 128 bytes are kept.
     pub principal: String,
     /// From where; empty if there is no address. At most 64 bytes are kept.
     pub address: String,
-    /// What: a verb or another word, such as `command:hertz` or `sign-in`. At most 64 bytes are kept.
+    /// The action: a verb or another word, such as `command:hertz` or `sign-in`. At most 64 bytes are kept.
     pub action: String,
     /// To what: `NODE/INSTANCE`, or a name; empty for the DAC. At most 512 bytes are kept.
     pub target: String,
-    /// How, as JSON of at most 4 KiB. Secrets in it are redacted.
+    /// Arguments, as JSON of at most 4 KiB. Secrets in it are redacted.
     pub arguments: Value,
-    /// What became of it, such as `begun`, `done`, `forbidden`. At most 256 bytes are kept.
+    /// Outcome, such as `begun`, `done`, `forbidden`. At most 256 bytes are kept.
     pub result: String,
     /// Number of the record that this one completes.
     pub of: Option<u64>,
@@ -43,17 +43,17 @@ pub struct Record {
     pub seq: u64,
     /// When it was written, RFC 3339, UTC.
     pub time: String,
-    /// Who.
+    /// Principal of the action.
     pub principal: String,
     /// From where; empty if there is no address.
     pub address: String,
-    /// What.
+    /// The action.
     pub action: String,
     /// To what.
     pub target: String,
-    /// How.
+    /// Arguments of the action.
     pub arguments: Value,
-    /// What became of it.
+    /// Outcome of the action.
     pub result: String,
     /// Number of the record that this one completes.
     pub of: Option<u64>,
@@ -111,7 +111,7 @@ impl Event {
             address: clip(self.address, 64),
             action: clip(self.action, 64),
             target: clip(self.target, 512),
-            arguments: if length > LONGEST_ARGUMENTS { json!({"omitted_bytes": length}) } else { arguments },
+            arguments: if length > MAX_ARGUMENT_BYTES { json!({"omitted_bytes": length}) } else { arguments },
             result: clip(self.result, 256),
             of: self.of,
         }
@@ -146,7 +146,7 @@ impl Record {
     /// Parses a line without its line end, and checks its hash.
     pub(crate) fn parse(line: &[u8]) -> Result<(Self, Head), LineError> {
         let line = std::str::from_utf8(line).map_err(|_| LineError::Form)?;
-        let at = line.len().checked_sub(HASH_PART).ok_or(LineError::Form)?;
+        let at = line.len().checked_sub(HASH_PART_BYTES).ok_or(LineError::Form)?;
         let (hashed, rest) = line.split_at_checked(at).ok_or(LineError::Form)?;
         let hex = rest.strip_prefix(BEFORE_HASH).and_then(|rest| rest.strip_suffix(AFTER_HASH));
         let hex = hex.ok_or(LineError::Form)?;
@@ -165,7 +165,7 @@ impl Record {
     }
 }
 
-/// At most so many bytes of a text.
+/// Returns the beginning of a text, at most `most` bytes.
 fn clipped(text: &str, most: usize) -> String {
     if text.len() <= most {
         return text.to_owned();
@@ -193,7 +193,7 @@ mod tests {
             let mut line = String::new();
             let head = event.write(Head::START, Nanos(1_763_683_200_000_000_000), &mut line).unwrap();
             let text = line.strip_suffix('\n').unwrap();
-            prop_assert!(text.len() < LONGEST_LINE && !text.contains(char::is_control));
+            prop_assert!(text.len() < MAX_LINE_BYTES && !text.contains(char::is_control));
             let (record, read) = Record::parse(text.as_bytes()).unwrap();
             prop_assert_eq!(read, head);
             prop_assert_eq!((record.principal, record.target, record.arguments), (event.principal, event.target, event.arguments));

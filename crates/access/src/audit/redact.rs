@@ -4,12 +4,12 @@ use crate::token::PREFIX;
 use serde_json::Value;
 use std::fmt::Write;
 
-/// What is written in place of a secret.
+/// Text that replaces a secret.
 const REDACTED: &str = "(secret)";
 /// Members whose value is never recorded.
 const SECRET_NAMES: [&str; 6] = ["password", "secret", "cookie", "ticket", "token", "authorization"];
 /// Letters of a token after which the random part begins.
-const PUBLIC: usize = PREFIX.len() + 9;
+const PUBLIC_LETTERS: usize = PREFIX.len() + 9;
 
 /// Replaces values of members that are called like secrets, and tokens in texts.
 pub(crate) fn value(value: Value) -> Value {
@@ -36,10 +36,10 @@ pub(crate) fn text(text: &str) -> String {
     while let Some(at) = rest.find(PREFIX) {
         let (before, from) = rest.split_at(at);
         shown.push_str(before);
-        let is_token = from.as_bytes().get(PUBLIC - 1) == Some(&b'_');
+        let is_token = from.as_bytes().get(PUBLIC_LETTERS - 1) == Some(&b'_');
         let end = match is_token {
             true => {
-                shown.push_str(from.get(..PUBLIC).unwrap_or(PREFIX));
+                shown.push_str(from.get(..PUBLIC_LETTERS).unwrap_or(PREFIX));
                 shown.push_str(REDACTED);
                 let is_random = |letter: char| letter.is_ascii_alphanumeric() || "-_".contains(letter);
                 from.find(|letter| !is_random(letter)).unwrap_or(from.len())

@@ -9,7 +9,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-const SMALL: AuditLimits = AuditLimits { file_bytes: 2_000, bytes: 1 << 30, days: 0 };
+const SMALL_LIMITS: AuditLimits = AuditLimits { file_bytes: 2_000, bytes: 1 << 30, days: 0 };
 
 fn folder() -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
@@ -52,7 +52,7 @@ fn actions(folder: &Path) -> Vec<String> {
     actions
 }
 
-/// What is found first.
+/// Returns the first finding.
 fn found(folder: &Path) -> String {
     verify(folder, None).unwrap().findings.first().map(ToString::to_string).unwrap_or_default()
 }
@@ -60,8 +60,8 @@ fn found(folder: &Path) -> String {
 #[test]
 fn the_chain_goes_on_in_the_next_file_and_after_a_restart() {
     let (_guard, folder) = folder();
-    fill(&folder, SMALL, 20);
-    fill(&folder, SMALL, 20);
+    fill(&folder, SMALL_LIMITS, 20);
+    fill(&folder, SMALL_LIMITS, 20);
     let report = intact(&folder);
     assert!(report.records == 40 && report.files > 5 && report.first == Some(1), "{report:?}");
     assert_eq!(report.head.unwrap().seq, 40);
@@ -71,7 +71,7 @@ fn the_chain_goes_on_in_the_next_file_and_after_a_restart() {
 #[test]
 fn several_threads_and_processes_write_one_chain() {
     let (_guard, folder) = folder();
-    let logs = [0, 1].map(|_| AuditLog::open(&folder, SMALL).unwrap());
+    let logs = [0, 1].map(|_| AuditLog::open(&folder, SMALL_LIMITS).unwrap());
     std::thread::scope(|scope| {
         for writer in 0..8 {
             let log = &logs[writer % 2];
@@ -106,11 +106,11 @@ fn a_torn_line_is_cut_and_noted() {
 #[test]
 fn a_crash_right_after_a_new_file_loses_nothing() {
     let (_guard, folder) = folder();
-    fill(&folder, SMALL, 20);
+    fill(&folder, SMALL_LIMITS, 20);
     let head = intact(&folder).head.unwrap();
     let next = LogFile::new(&folder, head.seq + 1);
     fs::write(&next.path, "{\"seq").unwrap();
-    fill(&folder, SMALL, 1);
+    fill(&folder, SMALL_LIMITS, 1);
     assert_eq!(intact(&folder).records, 22, "one of them is the note");
 }
 
@@ -168,7 +168,7 @@ fn removed_reordered_and_exchanged_records_are_found_with_their_place() {
 #[test]
 fn an_expired_beginning_is_anchored_in_the_chain() {
     let (_guard, folder) = folder();
-    let limits = AuditLimits { bytes: 6_000, ..SMALL };
+    let limits = AuditLimits { bytes: 6_000, ..SMALL_LIMITS };
     fill(&folder, limits, 60);
     let report = intact(&folder);
     assert!(report.first.unwrap() > 20, "{report:?}");
@@ -182,7 +182,7 @@ fn an_expired_beginning_is_anchored_in_the_chain() {
 #[test]
 fn a_missing_file_in_the_middle_is_found() {
     let (_guard, folder) = folder();
-    fill(&folder, SMALL, 30);
+    fill(&folder, SMALL_LIMITS, 30);
     fs::remove_file(&files(&folder)[2]).unwrap();
     assert!(found(&folder).contains("are missing before this one"), "{}", found(&folder));
 }
@@ -190,11 +190,11 @@ fn a_missing_file_in_the_middle_is_found() {
 #[test]
 fn files_expire_by_age() {
     let (_guard, folder) = folder();
-    fill(&folder, SMALL, 20);
+    fill(&folder, SMALL_LIMITS, 20);
     let old = std::time::SystemTime::now() - std::time::Duration::from_secs(3 * 86_400);
     let first = fs::File::options().append(true).open(&files(&folder)[0]).unwrap();
     first.set_modified(old).unwrap();
-    let log = AuditLog::open(&folder, AuditLimits { days: 2, ..SMALL }).unwrap();
+    let log = AuditLog::open(&folder, AuditLimits { days: 2, ..SMALL_LIMITS }).unwrap();
     assert!(intact(&folder).first.unwrap() > 1);
     log.remove_expired().unwrap();
     intact(&folder);
@@ -221,14 +221,14 @@ fn a_lost_head_is_noted() {
 #[test]
 fn the_actions_of_the_log_are_its_own() {
     let (_guard, folder) = folder();
-    let log = AuditLog::open(&folder, SMALL).unwrap();
+    let log = AuditLog::open(&folder, SMALL_LIMITS).unwrap();
     assert!(matches!(log.append(event("audit-log:expire")), Err(AuditError::Reserved(_))));
 }
 
 #[test]
 fn a_log_that_cannot_be_written_refuses_and_then_goes_on() {
     let (_guard, folder) = folder();
-    let log = AuditLog::open(&folder, SMALL).unwrap();
+    let log = AuditLog::open(&folder, SMALL_LIMITS).unwrap();
     log.append(event("one")).unwrap();
     let file = files(&folder).pop().unwrap();
     let away = folder.join("away");
@@ -236,16 +236,16 @@ fn a_log_that_cannot_be_written_refuses_and_then_goes_on() {
     fs::rename(&file, folder.join("gone")).unwrap();
     // Another process finds a log that has lost its records.
     fs::copy(&away, folder.join("head")).unwrap();
-    assert!(AuditLog::open(&folder, SMALL).is_err());
+    assert!(AuditLog::open(&folder, SMALL_LIMITS).is_err());
     fs::rename(folder.join("gone"), &file).unwrap();
-    AuditLog::open(&folder, SMALL).unwrap().append(event("two")).unwrap();
+    AuditLog::open(&folder, SMALL_LIMITS).unwrap().append(event("two")).unwrap();
     assert_eq!(actions(&folder), ["one", "two"]);
 }
 
 #[test]
 fn readers_see_records_while_they_are_written() {
     let (_guard, folder) = folder();
-    let log = AuditLog::open(&folder, SMALL).unwrap();
+    let log = AuditLog::open(&folder, SMALL_LIMITS).unwrap();
     std::thread::scope(|scope| {
         scope.spawn(|| {
             (0..40).for_each(|at| {
@@ -263,7 +263,7 @@ fn sample() -> &'static Vec<(String, Vec<u8>)> {
     static SAMPLE: std::sync::OnceLock<Vec<(String, Vec<u8>)>> = std::sync::OnceLock::new();
     SAMPLE.get_or_init(|| {
         let (_guard, folder) = folder();
-        fill(&folder, SMALL, 12);
+        fill(&folder, SMALL_LIMITS, 12);
         let name = |path: &PathBuf| path.file_name().unwrap().to_str().unwrap().to_owned();
         let mut paths = files(&folder);
         paths.push(folder.join("head"));
@@ -318,7 +318,7 @@ proptest! {
         write_sample(&folder, &sample);
         verify(&folder, None).unwrap();
         read_records(&folder, |_| ControlFlow::Continue(())).unwrap();
-        if let Ok(log) = AuditLog::open(&folder, SMALL) {
+        if let Ok(log) = AuditLog::open(&folder, SMALL_LIMITS) {
             log.append(event("after")).unwrap();
         }
     }
@@ -331,27 +331,27 @@ fn a_log_that_was_cut_or_removed_while_it_is_open_is_a_problem() {
     for at in 0..3 {
         log.append(event(&format!("action {at}"))).unwrap();
     }
-    log.look().unwrap();
+    log.check_end().unwrap();
     assert_eq!((log.check().unwrap().is_intact(), log.problem()), (true, None));
 
     let file = files(&folder).remove(0);
     let whole = fs::read_to_string(&file).unwrap();
     let two_lines: String = whole.split_inclusive('\n').take(2).collect();
     fs::write(&file, two_lines).unwrap();
-    assert!(matches!(log.look(), Err(AuditError::Damaged { .. })));
+    assert!(matches!(log.check_end(), Err(AuditError::Damaged { .. })));
     assert!(log.problem().unwrap().contains("record 3 was synced"), "{:?}", log.problem());
     assert!(log.append(event("later")).is_err(), "nothing may follow a record that is gone");
 
     fs::remove_file(&file).unwrap();
-    assert!(log.look().is_err());
+    assert!(log.check_end().is_err());
     fs::write(&file, &whole).unwrap();
-    log.look().unwrap();
+    log.check_end().unwrap();
     assert_eq!((log.problem(), log.append(event("later")).unwrap().seq), (None, 4));
 
     // Another text of the same length is only seen by who reads it.
     let whole = fs::read_to_string(&file).unwrap();
     fs::write(&file, whole.replace("person:ada", "person:eve")).unwrap();
-    log.look().unwrap();
+    log.check_end().unwrap();
     assert!(!log.check().unwrap().is_intact());
     let problem = log.problem().unwrap();
     assert!(problem.contains("line 1") && problem.contains(" more; see "), "{problem}");

@@ -6,7 +6,7 @@ use super::{
     files::LogFile,
     head::Head,
     record::Record,
-    writer::{EXPIRE, LOCK, OWN, PATIENCE},
+    writer::{EXPIRE, LOCK, LOCK_TIMEOUT, OWN},
 };
 use crate::private_file;
 use std::{
@@ -18,11 +18,11 @@ use std::{
 };
 
 /// Most findings that are kept; the rest is counted.
-const MOST_FINDINGS: usize = 100;
+const MAX_FINDINGS: usize = 100;
 
 /// A place in the log.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct LogPosition {
     /// The file, or the folder.
     pub path: PathBuf,
     /// The line, from 1; 0 for all of the file.
@@ -32,9 +32,9 @@ pub struct Place {
 /// Something that is wrong.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
-    /// Where.
-    pub place: Place,
-    /// What.
+    /// Position of the damage.
+    pub place: LogPosition,
+    /// Description of the damage.
     pub what: String,
 }
 
@@ -49,7 +49,7 @@ pub struct Report {
     pub first: Option<u64>,
     /// The newest record. Kept at another place, it proves later that nothing before it was exchanged.
     pub head: Option<Head>,
-    /// What is wrong, in the order of the records.
+    /// The damage found, in the order of the records.
     pub findings: Vec<Finding>,
     /// Further findings that are not listed.
     pub more: u64,
@@ -62,8 +62,8 @@ impl Report {
     }
 
     fn add(&mut self, path: &Path, line: u64, what: impl fmt::Display) {
-        if self.findings.len() < MOST_FINDINGS {
-            let place = Place { path: path.to_owned(), line };
+        if self.findings.len() < MAX_FINDINGS {
+            let place = LogPosition { path: path.to_owned(), line };
             self.findings.push(Finding { place, what: what.to_string() });
         } else {
             self.more += 1;
@@ -73,7 +73,7 @@ impl Report {
 
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Place { path, line } = &self.place;
+        let LogPosition { path, line } = &self.place;
         match line {
             0 => write!(f, "{}: {}", path.display(), self.what),
             line => write!(f, "{}, line {line}: {}", path.display(), self.what),
@@ -81,14 +81,14 @@ impl fmt::Display for Finding {
     }
 }
 
-/// What is read: the files with their sizes at one moment, and the head of that moment.
+/// The files to read, with their sizes at one moment, and the head of that moment.
 pub(crate) struct Snapshot {
     pub(crate) files: Vec<(LogFile, u64)>,
     head: Option<Head>,
 }
 
 impl Snapshot {
-    /// Takes it while nobody writes. A copy of a log has no lock file.
+    /// Takes it while no process writes. A copy of a log has no lock file.
     pub(crate) fn take(folder: &Path) -> Result<Self, AuditError> {
         let path = folder.join(LOCK);
         let lock = match File::open(&path) {
@@ -97,7 +97,7 @@ impl Snapshot {
             Err(error) => return Err(AuditError::io("open", path)(error)),
         };
         if let Some(lock) = &lock
-            && !private_file::lock_within(lock, PATIENCE).map_err(AuditError::io("lock", path.clone()))?
+            && !private_file::lock_within(lock, LOCK_TIMEOUT).map_err(AuditError::io("lock", path.clone()))?
         {
             return Err(AuditError::Locked { path });
         }

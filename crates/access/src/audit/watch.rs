@@ -1,4 +1,4 @@
-//! Looks after the log while a DAC runs: who cuts or changes records must not wait until somebody reads them.
+//! Checks the log while a DAC runs: a cut or a change of records is detected before they are read.
 
 use super::group::AuditLog;
 use crate::repeat::Repeat;
@@ -8,14 +8,15 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Time between two looks at the end of the log.
-const PAUSE: Duration = Duration::from_secs(1);
+/// Time between two checks of the end of the log.
+const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 /// The same after a problem: a look then reads up to two files.
-const PAUSE_AFTER_PROBLEM: Duration = Duration::from_secs(10);
+const PROBLEM_CHECK_INTERVAL: Duration = Duration::from_secs(10);
 /// Time between two checks of all records, which read up to a gigabyte.
-const BETWEEN_CHECKS: Duration = Duration::from_secs(24 * 3_600);
+const FULL_CHECK_INTERVAL: Duration = Duration::from_secs(24 * 3_600);
 
-/// A thread that looks at the end of a log once a second, removes what has expired, and checks all records once a day, until this value is dropped.
+/// A thread that checks the end of a log once a second, removes expired files, and checks all records once a day, until
+/// this value is dropped.
 #[derive(Debug)]
 pub struct AuditWatch(#[expect(dead_code, reason = "ends when it is dropped")] Repeat);
 
@@ -28,16 +29,16 @@ impl AuditWatch {
         let mut checked: Option<Instant> = None;
         let look = move || {
             let before = log.problem();
-            // What it finds is kept in the log.
-            let looked = log.look();
-            if looked.is_ok() && checked.is_none_or(|checked| checked.elapsed() >= BETWEEN_CHECKS) {
+            // The log keeps the problem found.
+            let looked = log.check_end();
+            if looked.is_ok() && checked.is_none_or(|checked| checked.elapsed() >= FULL_CHECK_INTERVAL) {
                 check(&log);
                 checked = Some(Instant::now());
             }
             if let Some(problem) = log.problem().filter(|problem| Some(problem) != before.as_ref()) {
                 tracing::error!("audit log: {problem}");
             }
-            if looked.is_ok() { PAUSE } else { PAUSE_AFTER_PROBLEM }
+            if looked.is_ok() { CHECK_INTERVAL } else { PROBLEM_CHECK_INTERVAL }
         };
         Repeat::start("oasis-audit", look).map(Self)
     }

@@ -5,7 +5,7 @@ use super::{
     error::AuditError,
     files::LogFile,
     head::{self, Head},
-    record::{Event, LONGEST_LINE, Record},
+    record::{Event, MAX_LINE_BYTES, Record},
 };
 use crate::{moment::Moment, private_file};
 use oasis_wire::quantity::Nanos;
@@ -18,18 +18,18 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-/// Who writes the log's own records, and their actions.
+/// Principal of the log's own records, and their actions.
 pub(crate) const OWN: &str = "oasis";
 pub(crate) const OWN_ACTIONS: &str = "audit-log:";
 pub(crate) const EXPIRE: &str = "audit-log:expire";
 const REPAIR: &str = "audit-log:repair";
 /// The lock file.
 pub(crate) const LOCK: &str = "lock";
-/// How long a writer waits for another process.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
+/// Time that a writer waits for another process.
+pub(crate) const LOCK_TIMEOUT: Duration = Duration::from_secs(5);
 /// Age at which a file is complete.
-const FILE_AGE: u64 = 7 * DAY;
-const DAY: u64 = 24 * 3_600 * 1_000_000_000;
+const MAX_FILE_AGE_NANOS: u64 = 7 * DAY_NANOS;
+const DAY_NANOS: u64 = 24 * 3_600 * 1_000_000_000;
 
 /// Bounds of the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,7 +67,7 @@ pub(crate) struct Writer {
     end: Option<End>,
 }
 
-/// Where the next record goes.
+/// Position of the next record.
 #[derive(Debug)]
 struct End {
     head: Head,
@@ -79,7 +79,7 @@ struct End {
 }
 
 impl End {
-    /// Whether the file is still there, with the size that it must have. Somebody may have removed or cut it.
+    /// Whether the file is still there, with the size that it must have. It may have been removed or cut.
     fn is_on_disk(&self) -> bool {
         let is_same = |found: fs::Metadata| {
             let is_same_file = self.file.metadata().is_ok_and(|own| own.ino() == found.ino());
@@ -118,8 +118,8 @@ impl Writer {
         })
     }
 
-    /// Looks whether the end is there as it was synced.
-    pub(crate) fn look(&mut self) -> Result<(), AuditError> {
+    /// Checks whether the end is there as it was synced.
+    pub(crate) fn check_end(&mut self) -> Result<(), AuditError> {
         self.locked(Self::find_end)
     }
 
@@ -134,8 +134,8 @@ impl Writer {
     /// Does something while no other process writes. After a failure the end is read again.
     fn locked<T>(&mut self, act: impl FnOnce(&mut Self) -> Result<T, AuditError>) -> Result<T, AuditError> {
         let path = self.folder.join(LOCK);
-        let is_locked =
-            private_file::lock_within(&self.lock, PATIENCE).map_err(AuditError::io("lock", path.clone()))?;
+        let is_locked = private_file::lock_within(&self.lock, LOCK_TIMEOUT)
+            .map_err(AuditError::io("lock", path.clone()))?;
         if !is_locked {
             return Err(AuditError::Locked { path });
         }
@@ -193,7 +193,7 @@ impl Writer {
             let reason = read.damage.unwrap_or_else(|| format!("it ends with record {}", head.seq));
             return Err(self.damaged(&last.path, format!("{reason}, and record {} was synced", synced.seq)));
         }
-        // Without a head nobody knows what was synced: only a line without its end is certainly not.
+        // Without a head it is unknown which records were synced: only an unfinished line certainly was not.
         if let (None, Some(damage), false) = (synced, &read.damage, read.is_torn) {
             return Err(
                 self.damaged(&last.path, format!("{damage}, and the file `head` is missing or damaged"))
@@ -252,8 +252,8 @@ impl Writer {
     fn is_file_complete(&self, records: usize) -> bool {
         let Some(end) = &self.end else { return false };
         let age = Moment::now().wall.0.saturating_sub(end.begun.0);
-        let is_full = end.size + (records * LONGEST_LINE / 16) as u64 > self.limits.file_bytes;
-        end.size > 0 && (is_full || age > FILE_AGE)
+        let is_full = end.size + (records * MAX_LINE_BYTES / 16) as u64 > self.limits.file_bytes;
+        end.size > 0 && (is_full || age > MAX_FILE_AGE_NANOS)
     }
 
     fn begin_file(&mut self) -> Result<(), AuditError> {
@@ -285,8 +285,8 @@ impl Writer {
         }
         let written = end.file.write_all(lines.as_bytes()).and_then(|()| end.file.sync_data());
         if let Err(error) = written {
-            // What was written was not synced: the next attempt begins at the same place. If it cannot be cut now, it is
-            // cut, or kept as records of actions that did not happen, when the end is read again.
+            // The written records were not synced: the next attempt begins at the same place. If the file cannot be cut
+            // now, the records are cut, or kept as records of actions that did not happen, when the end is read again.
             let _ = end.file.set_len(end.size);
             return Err(AuditError::io("write", &end.log.path)(error));
         }
@@ -309,7 +309,7 @@ impl Writer {
         private_file::sync_folder(&self.folder).map_err(AuditError::io("sync", &self.folder))
     }
 
-    /// How many of the oldest files go; never the last one.
+    /// Returns the number of oldest files to remove; never the last one.
     fn expired(&self, files: &[LogFile]) -> Result<usize, AuditError> {
         let mut sizes = Vec::new();
         let mut ages = Vec::new();
@@ -320,7 +320,7 @@ impl Writer {
             ages.push(SystemTime::now().duration_since(changed).unwrap_or_default());
         }
         let mut total: u64 = sizes.iter().sum();
-        let longest = Duration::from_nanos(self.limits.days.saturating_mul(DAY));
+        let longest = Duration::from_nanos(self.limits.days.saturating_mul(DAY_NANOS));
         let is_too_old = |age: Duration| self.limits.days > 0 && age > longest;
         let mut expired = 0;
         while expired + 1 < files.len() && (total > self.limits.bytes || is_too_old(ages[expired])) {
@@ -342,7 +342,7 @@ impl Writer {
     }
 }
 
-/// What a file has up to its first damage.
+/// The content of a file up to its first damage.
 #[derive(Debug, Default)]
 struct ReadFile {
     head: Option<Head>,

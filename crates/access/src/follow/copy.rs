@@ -1,4 +1,4 @@
-//! What a DAC that keeps accounts gives to one that follows it, and what a follower refuses.
+//! The content that a DAC with accounts gives to a follower, and the checks of the follower.
 
 use crate::{
     document::{ChangeError, Document},
@@ -8,11 +8,11 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 use std::{fmt, str::FromStr};
 
 /// Most bytes of an answer: the files of accounts and nodes at their bounds, as JSON.
-pub const MOST_COPY_BYTES: u64 = 48 << 20;
+pub const MAX_COPY_BYTES: u64 = 48 << 20;
 /// Most DACs between a follower and the one that keeps the accounts.
-pub(super) const MOST_HOPS: usize = 8;
+pub(super) const MAX_HOPS: usize = 8;
 /// Letters of the name of an authority or a process: 128 random bits.
-const LETTERS: usize = 32;
+const NAME_LETTERS: usize = 32;
 
 /// A state of the accounts of one authority. It is written `AUTHORITY:ACCOUNTS:NODES`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,14 +46,14 @@ pub enum CopyError {
     /// The address is its own.
     #[error("this DAC follows itself: name the DAC that keeps the accounts (access.follow)")]
     Itself,
-    /// It follows a DAC that follows it.
+    /// The DACs follow each other.
     #[error(
         "the DACs follow each other in a circle of {0}: one of them must keep the accounts (access.follow)"
     )]
     Loop(usize),
     /// A chain that is too long to be meant.
     #[error(
-        "there are more than {MOST_HOPS} DACs on the way to the accounts: follow a nearer one (access.follow)"
+        "there are more than {MAX_HOPS} DACs on the way to the accounts: follow a nearer one (access.follow)"
     )]
     TooFar,
     /// Names that no process makes.
@@ -74,7 +74,7 @@ pub enum CopyError {
         /// The folder of the copy.
         folder: String,
     },
-    /// What was revoked since would be good again.
+    /// An older copy would restore what was revoked since.
     #[error(
         "{what} have revision {found}, older than {known}, which this DAC has: if they were restored from a backup, stop this DAC, and move the files away from {folder}"
     )]
@@ -105,7 +105,7 @@ pub enum CopyError {
 impl AccountsCopy {
     /// Returns what can be true of the path.
     pub(super) fn known_path(&self) -> Vec<String> {
-        self.path.iter().take(MOST_HOPS + 1).filter(|name| is_name(name)).cloned().collect()
+        self.path.iter().take(MAX_HOPS + 1).filter(|name| is_name(name)).cloned().collect()
     }
 
     /// Checks an answer against the copy that the follower has.
@@ -124,7 +124,7 @@ impl AccountsCopy {
         match self.path.iter().position(|dac| dac == own) {
             Some(0) => return Err(CopyError::Itself),
             Some(hops) => return Err(CopyError::Loop(hops + 1)),
-            None if self.path.len() > MOST_HOPS => return Err(CopyError::TooFar),
+            None if self.path.len() > MAX_HOPS => return Err(CopyError::TooFar),
             None => {}
         }
         let found = self.position.clone().ok_or(CopyError::NoCopy)?;
@@ -183,7 +183,7 @@ impl FromStr for Position {
 
 /// Whether a text can be the name of an authority or a process.
 pub(super) fn is_name(text: &str) -> bool {
-    text.len() == LETTERS && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+    text.len() == NAME_LETTERS && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
 impl Serialize for Position {
@@ -204,7 +204,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn name(letter: char) -> String {
-        std::iter::repeat_n(letter, LETTERS).collect()
+        std::iter::repeat_n(letter, NAME_LETTERS).collect()
     }
 
     fn copy(accounts: u64, nodes: u64) -> AccountsCopy {
@@ -225,7 +225,7 @@ mod tests {
         let path = |letters: &str| AccountsCopy { path: letters.chars().map(name).collect(), ..copy(1, 1) };
         assert!(refused(&path("f"), None).contains("follows itself"));
         assert!(refused(&path("bcf"), None).contains("circle of 3"));
-        // Also if nobody has a copy yet.
+        // The check also applies if no DAC has a copy yet.
         assert!(refused(&AccountsCopy { position: None, ..path("bf") }, None).contains("circle of 2"));
         assert!(refused(&AccountsCopy { position: None, ..path("b") }, None).contains("no copy yet"));
         assert!(refused(&path("bbbbbbbbb"), None).contains("more than 8"));

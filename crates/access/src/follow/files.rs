@@ -20,7 +20,7 @@ pub(crate) const MARKER: &str = "copy.toml";
 const ABOUT_MARKER: &str =
     "# The accounts in this folder are a copy (access.follow, docs/reference/permissions.md).\n";
 /// Largest of both, bytes.
-const LARGEST: u64 = 4_096;
+const MAX_MARKER_BYTES: u64 = 4_096;
 
 /// Revisions, and what they are of.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -31,7 +31,7 @@ pub(super) struct Revisions {
     nodes_sha256: String,
 }
 
-/// Where a copy is from.
+/// Origin of a copy.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Marker {
@@ -85,7 +85,7 @@ impl Store {
         }
     }
 
-    /// Replaces what has changed, revocations first, and the marker at last: a copy that is cut off in between is taken again.
+    /// Replaces changed files, revocations first, and the marker last: an interrupted copy is taken again.
     pub(super) fn take_copy(
         &self,
         accounts: Option<&Document>,
@@ -131,7 +131,7 @@ impl Store {
 
     fn read_small<T: for<'de> Deserialize<'de>>(&self, file: &str) -> Result<Option<T>, StoreError> {
         let path = self.directory().join(file);
-        let Some((bytes, _)) = Self::read_private(&path, LARGEST)? else {
+        let Some((bytes, _)) = Self::read_private(&path, MAX_MARKER_BYTES)? else {
             return Ok(None);
         };
         let parsed = std::str::from_utf8(&bytes).map_err(|error| error.to_string());
@@ -140,7 +140,7 @@ impl Store {
     }
 }
 
-/// Of the canonical form: maps are ordered.
+/// Returns the digest of the canonical form: maps are ordered.
 fn digest(content: &impl Serialize) -> String {
     let text = serde_json::to_string(content).unwrap_or_default();
     Digest::of(&text).to_string()

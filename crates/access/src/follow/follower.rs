@@ -1,4 +1,4 @@
-//! What a follower knows of its copy, and how long it trusts it.
+//! The state of a follower's copy, and the time for which it is trusted.
 
 use super::{
     copy::{AccountsCopy, CopyError, Position},
@@ -18,9 +18,9 @@ use std::sync::{
 };
 
 /// Shortest time between two notes that the copy was confirmed, nanoseconds.
-const NOTE: u64 = 60_000_000_000;
-/// A source that was not heard for so long is reported, nanoseconds.
-const LATE: u64 = 10_000_000_000;
+const MIN_NOTE_INTERVAL_NANOS: u64 = 60_000_000_000;
+/// A source that was not heard for this time is reported, nanoseconds.
+const SOURCE_TIMEOUT_NANOS: u64 = 10_000_000_000;
 
 /// The copy of a follower.
 #[derive(Debug)]
@@ -29,7 +29,7 @@ pub(crate) struct Follower {
     max_age: u64,
     /// Until when it is trusted, by the steady clock.
     trusted_until: AtomicU64,
-    /// What was last said about that, so that open streams learn of a change.
+    /// The last answer to that question, so that open streams learn of a change.
     was_trusted: AtomicBool,
     /// Held for a look or a change.
     state: Mutex<State>,
@@ -48,10 +48,10 @@ pub(super) struct State {
     problem: Option<String>,
 }
 
-/// What people should know of a copy.
+/// State of a copy, for display.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CopyState {
-    /// Where the copy is from, or would be.
+    /// Address that the copy is from, or would be.
     pub source: String,
     /// When it was confirmed last; none if there is no copy.
     pub confirmed: Option<Time>,
@@ -67,7 +67,7 @@ pub enum FollowError {
     /// The answer is refused.
     #[error("the copy of the accounts was refused: {0}")]
     Refused(#[from] CopyError),
-    /// It cannot be kept.
+    /// The copy cannot be kept.
     #[error("the copy of the accounts cannot be kept: {0}")]
     Store(#[from] StoreError),
     /// The settings have no source.
@@ -135,7 +135,7 @@ impl Access {
         let is_trusted = follower.is_trusted(now);
         let state = follower.state();
         let silence = state.confirmed.map(|last| now.steady.0.saturating_sub(last.steady.0));
-        let is_late = silence.is_none_or(|silence| silence > LATE);
+        let is_late = silence.is_none_or(|silence| silence > SOURCE_TIMEOUT_NANOS);
         let problem = is_late.then(|| state.problem.clone().unwrap_or_else(|| "it does not answer".into()));
         Some(CopyState {
             source: state.source.clone(),
@@ -165,7 +165,9 @@ impl Access {
         let is_change = known.as_ref() != Some(&position);
         let is_noted = {
             let state = follower.state();
-            !is_change && state.source == source && now.wall.0.saturating_sub(state.noted.0) < NOTE
+            !is_change
+                && state.source == source
+                && now.wall.0.saturating_sub(state.noted.0) < MIN_NOTE_INTERVAL_NANOS
         };
         if !is_noted {
             let marker =

@@ -8,7 +8,7 @@ mod source;
 #[cfg(test)]
 mod tests;
 
-pub use copy::{AccountsCopy, CopyError, MOST_COPY_BYTES, Position, PositionError};
+pub use copy::{AccountsCopy, CopyError, MAX_COPY_BYTES, Position, PositionError};
 pub(crate) use follower::Follower;
 pub use follower::{CopyState, FollowError};
-pub(crate) use source::Numbered;
+pub(crate) use source::NumberedState;

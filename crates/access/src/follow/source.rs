@@ -1,4 +1,4 @@
-//! What a DAC gives to those that follow it.
+//! The content that a DAC gives to its followers.
 
 use super::{
     copy::{AccountsCopy, Position},
@@ -7,12 +7,12 @@ use super::{
 use crate::{access::Access, store::StoreError};
 use std::sync::{Mutex, PoisonError};
 
-/// The revisions of the state of a generation, so that the files are looked at once for all followers.
+/// The revisions of the state of a generation, so that the files are read once for all followers.
 #[derive(Debug, Default)]
-pub(crate) struct Numbered {
+pub(crate) struct NumberedState {
     /// Held while the files are read and written; callers may block.
     last: Mutex<Option<(u64, Position)>>,
-    /// A name of this process, random; empty until somebody asks.
+    /// A random name of this process; empty until the first request.
     name: std::sync::OnceLock<String>,
 }
 
@@ -54,10 +54,10 @@ impl Access {
         Ok(AccountsCopy { path, position: Some(position), accounts, nodes })
     }
 
-    /// The revisions of what is in force. They are on the disk before anybody receives them.
+    /// Returns the revisions of the state in force. They are on the disk before any follower receives them.
     fn position(&self) -> Result<Position, StoreError> {
         let mut last = self.numbered.last.lock().unwrap_or_else(PoisonError::into_inner);
-        // Before the content: a change in between is numbered the next time.
+        // The generation is read before the content: a change after that is numbered the next time.
         let generation = self.generation();
         if let Some((known, position)) = &*last
             && *known == generation

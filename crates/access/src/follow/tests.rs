@@ -1,7 +1,7 @@
 use super::*;
 use crate::{
-    Access, AccessConfig, Ended, Enrolled, Moment, Name, NewToken, NodeRefusal, ShownCertificate, Store,
-    StoreError, Target, Time, Verb, Watch, decide,
+    Access, AccessConfig, Ended, EnrolledCertificate, Moment, Name, NewToken, NodeRefusal, ShownCertificate,
+    Store, StoreError, Target, Time, Verb, Watch, decide,
     secret::{Digest, Secret},
 };
 use oasis_wire::quantity::Nanos;
@@ -9,7 +9,7 @@ use std::{collections::BTreeSet, fs, os::unix::fs::PermissionsExt, path::Path, s
 use tempfile::TempDir;
 
 const SOURCE: &str = "https://dac-1.example.org:7070";
-const SECOND: u64 = 1_000_000_000;
+const NANOS_PER_SECOND: u64 = 1_000_000_000;
 
 /// A DAC that keeps accounts, and one that follows it.
 struct Pair {
@@ -28,7 +28,10 @@ fn names(names: &[&str]) -> BTreeSet<Name> {
 
 fn later(seconds: u64) -> Moment {
     let Moment { wall, steady } = Moment::now();
-    Moment { wall: Nanos(wall.0 + seconds * SECOND), steady: Nanos(steady.0 + seconds * SECOND) }
+    Moment {
+        wall: Nanos(wall.0 + seconds * NANOS_PER_SECOND),
+        steady: Nanos(steady.0 + seconds * NANOS_PER_SECOND),
+    }
 }
 
 impl Pair {
@@ -72,20 +75,20 @@ fn follow(follower: &Access, source: &Access, now: Moment) -> Result<bool, Follo
     follower.take_copy(SOURCE, &answer, now)
 }
 
-fn enrolled(key: &str) -> Enrolled {
-    Enrolled {
+fn enrolled(key: &str) -> EnrolledCertificate {
+    EnrolledCertificate {
         sha256: Digest::of(&format!("certificate of {key}")),
         key: Digest::of(key),
-        enrolled: Time(Nanos(9 * SECOND)),
-        begins: Time(Nanos(8 * SECOND)),
-        ends: Time(Nanos(u64::MAX / 2 / SECOND * SECOND)),
+        enrolled: Time(Nanos(9 * NANOS_PER_SECOND)),
+        begins: Time(Nanos(8 * NANOS_PER_SECOND)),
+        ends: Time(Nanos(u64::MAX / 2 / NANOS_PER_SECOND * NANOS_PER_SECOND)),
         by: "program:enroll".into(),
         revoked: None,
     }
 }
 
-fn check(access: &Access, known: &Enrolled) -> Result<(), NodeRefusal> {
-    let Enrolled { sha256, key, begins, .. } = *known;
+fn check(access: &Access, known: &EnrolledCertificate) -> Result<(), NodeRefusal> {
+    let EnrolledCertificate { sha256, key, begins, .. } = *known;
     access.check_node(ShownCertificate { name: "plant", sha256, key, begins: begins.0 })
 }
 
@@ -104,7 +107,7 @@ fn tokens_roles_and_nodes_of_the_leader_count_at_the_follower_and_so_do_revocati
     assert!(!pair.follow().unwrap(), "nothing has changed");
 
     let store = Store::open(&pair.folder.path().join("leader")).unwrap();
-    store.change_nodes(|nodes| nodes.revoke("plant", Nanos(10 * SECOND))).unwrap();
+    store.change_nodes(|nodes| nodes.revoke("plant", Nanos(10 * NANOS_PER_SECOND))).unwrap();
     store.change(|accounts| accounts.revoke_token("grafana")).unwrap();
     pair.leader.reload().unwrap();
     let before = pair.follower.generation();
@@ -127,7 +130,7 @@ fn only_what_has_changed_is_sent() {
     pair.leader.sign_out("no cookie");
     let answer = pair.leader.copy_since(pair.follower.copy_position().as_ref()).unwrap();
     assert!(answer.accounts.is_none() && answer.nodes.is_none());
-    // What another folder had is no excuse.
+    // The position of another folder does not count.
     let other = Position { authority: "0".repeat(32), ..position.unwrap() };
     assert!(pair.leader.copy_since(Some(&other)).unwrap().accounts.is_some());
 }
@@ -268,7 +271,7 @@ fn a_follower_of_a_follower_has_the_accounts_and_a_circle_is_named() {
     let itself = follow(&last, &last, Moment::now()).unwrap_err().to_string();
     assert!(itself.contains("follows itself"), "{itself}");
 
-    // Without a DAC that keeps accounts, nobody gets any, and both say why.
+    // Without a DAC that keeps accounts, none gets a copy, and both report why.
     let [one, two] =
         ["one", "two"].map(|name| Access::open(&pair.folder.path().join(name), &config(100)).unwrap());
     let first = follow(&one, &two, Moment::now()).unwrap_err().to_string();

@@ -1,6 +1,6 @@
-//! What the accounts say about nodes.
+//! The part of the accounts about nodes.
 
-use super::{Enrolled, NodeRefusal, NodeRegister, ShownCertificate};
+use super::{EnrolledCertificate, NodeRefusal, NodeRegister, ShownCertificate};
 use crate::{
     access::Access,
     moment::Moment,
@@ -36,7 +36,7 @@ impl Access {
     ///
     /// # Errors
     /// If the name has another key, or the file cannot be written.
-    pub fn enroll(&self, name: &str, certificate: Enrolled) -> Result<(), StoreError> {
+    pub fn enroll(&self, name: &str, certificate: EnrolledCertificate) -> Result<(), StoreError> {
         if let Some(store) = &self.store {
             store.change_nodes(|nodes| nodes.enroll(name, certificate))?;
             return self.reload_nodes().map(drop);
@@ -57,7 +57,7 @@ impl Access {
         }
         let (nodes, present) = store.read_nodes_marked()?;
         if present.is_none() {
-            // What was revoked stays revoked.
+            // Revoked certificates stay revoked.
             return Err(StoreError::Gone { path: store.nodes_file() });
         }
         *seen = present;

@@ -5,7 +5,9 @@ mod register;
 mod seen;
 mod store;
 
-pub use register::{Enrolled, EnrolledNode, NodeChangeError, NodeRefusal, NodeRegister, ShownCertificate};
-pub use seen::{Seen, read as read_seen_nodes};
+pub use register::{
+    EnrolledCertificate, EnrolledNode, NodeChangeError, NodeRefusal, NodeRegister, ShownCertificate,
+};
+pub use seen::{SeenNode, read as read_seen_nodes};
 pub(crate) use seen::{SeenNodes, write as write_seen};
 pub use store::NODES_FILE;

@@ -8,11 +8,11 @@ use std::collections::BTreeMap;
 /// Version of the format.
 const VERSION: u32 = 1;
 /// Most nodes in the file.
-const MOST_NODES: usize = 10_000;
+const MAX_NODES: usize = 10_000;
 /// Certificates of a node that are remembered, newest last.
-const MOST_CERTIFICATES: usize = 4;
+const MAX_CERTIFICATES: usize = 4;
 /// Longest name of a node, bytes.
-const LONGEST_NAME: usize = 1_024;
+const MAX_NAME_BYTES: usize = 1_024;
 
 /// The content of `nodes.toml`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,15 +30,15 @@ pub struct EnrolledNode {
     /// Certificates that became valid until then are refused, unless they were enrolled later.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub revoked: Option<Time>,
-    /// Those that the DAC has issued, newest last.
+    /// Certificates that the DAC has issued, newest last.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub certificates: Vec<Enrolled>,
+    pub certificates: Vec<EnrolledCertificate>,
 }
 
 /// A certificate that the DAC has issued.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Enrolled {
+pub struct EnrolledCertificate {
     /// SHA-256 of the certificate.
     #[serde(with = "digest")]
     pub sha256: Digest,
@@ -51,7 +51,7 @@ pub struct Enrolled {
     pub begins: Time,
     /// When it expires.
     pub ends: Time,
-    /// Whose permission it was: `program:enroll-plant-7`.
+    /// Principal that permitted it: `program:enroll-plant-7`.
     pub by: String,
     /// When it was revoked; absent if it was not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -74,7 +74,7 @@ pub struct ShownCertificate<'a> {
 /// Why a certificate is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NodeRefusal {
-    /// It was revoked.
+    /// The certificate was revoked.
     #[error("this node's certificate was revoked at {0}: enroll the node again (oasis node enroll)")]
     Revoked(Time),
     /// The name was enrolled with another key, later than this certificate was issued.
@@ -82,7 +82,7 @@ pub enum NodeRefusal {
         "the node was enrolled with another key at {0}: use that one, or revoke it (oasis node revoke) and enroll again"
     )]
     AnotherKey(Time),
-    /// Nobody knows whether it was revoked meanwhile.
+    /// The certificate may have been revoked meanwhile.
     #[error("this DAC has a copy of the accounts that was not renewed for too long: see its health")]
     Outdated,
 }
@@ -93,7 +93,7 @@ pub enum NodeChangeError {
     /// A version of the file that this program does not know.
     #[error("version {0} of the file is unknown: this program knows version {VERSION}")]
     Version(u32),
-    /// It has a key that is not revoked.
+    /// The node has a key that is not revoked.
     #[error(
         "node {name:?} was enrolled at {at} with another key: revoke it first (oasis node revoke {name:?})"
     )]
@@ -114,10 +114,10 @@ pub enum NodeChangeError {
         at: Time,
     },
     /// A name that no node can have.
-    #[error("the name of a node has 1 to {LONGEST_NAME} bytes and no control characters")]
+    #[error("the name of a node has 1 to {MAX_NAME_BYTES} bytes and no control characters")]
     Name,
     /// A bound is reached.
-    #[error("there are {MOST_NODES} nodes, as many as are allowed: remove some from nodes.toml")]
+    #[error("there are {MAX_NODES} nodes, as many as are allowed: remove some from nodes.toml")]
     TooMany,
 }
 
@@ -145,7 +145,8 @@ impl NodeRegister {
         if let Some(time) = node.revoked.filter(|time| shown.begins <= time.0) {
             return Err(NodeRefusal::Revoked(time));
         }
-        let is_later = |known: &&Enrolled| known.key != shown.key && known.begins.0 >= shown.begins;
+        let is_later =
+            |known: &&EnrolledCertificate| known.key != shown.key && known.begins.0 >= shown.begins;
         match node.active().find(is_later) {
             Some(known) => Err(NodeRefusal::AnotherKey(known.enrolled)),
             None => Ok(()),
@@ -176,10 +177,10 @@ impl NodeRegister {
     ///
     /// # Errors
     /// As [`NodeRegister::check_new`], or if there are too many nodes.
-    pub fn enroll(&mut self, name: &str, certificate: Enrolled) -> Result<(), NodeChangeError> {
+    pub fn enroll(&mut self, name: &str, certificate: EnrolledCertificate) -> Result<(), NodeChangeError> {
         self.check_new(name, certificate.key, certificate.enrolled.0)?;
         let certificates = &mut self.nodes.entry(name.into()).or_default().certificates;
-        let surplus = (certificates.len() + 1).saturating_sub(MOST_CERTIFICATES);
+        let surplus = (certificates.len() + 1).saturating_sub(MAX_CERTIFICATES);
         certificates.drain(..surplus);
         certificates.push(certificate);
         self.validate()
@@ -214,7 +215,7 @@ impl NodeRegister {
         if self.version != VERSION {
             return Err(NodeChangeError::Version(self.version));
         }
-        if self.nodes.len() > MOST_NODES { Err(NodeChangeError::TooMany) } else { Ok(()) }
+        if self.nodes.len() > MAX_NODES { Err(NodeChangeError::TooMany) } else { Ok(()) }
     }
 
     /// The same, and checks each name and the number of certificates: for a register from another process.
@@ -224,11 +225,11 @@ impl NodeRegister {
     pub(crate) fn validate_strictly(&self) -> Result<(), NodeChangeError> {
         self.validate()?;
         for (name, node) in &self.nodes {
-            let is_text = |by: &str| by.len() <= LONGEST_NAME && !by.contains(char::is_control);
+            let is_text = |by: &str| by.len() <= MAX_NAME_BYTES && !by.contains(char::is_control);
             if !is_node_name(name) || !node.certificates.iter().all(|known| is_text(&known.by)) {
                 return Err(NodeChangeError::Name);
             }
-            if node.certificates.len() > MOST_CERTIFICATES {
+            if node.certificates.len() > MAX_CERTIFICATES {
                 return Err(NodeChangeError::TooMany);
             }
         }
@@ -237,12 +238,12 @@ impl NodeRegister {
 }
 
 fn is_node_name(name: &str) -> bool {
-    !name.is_empty() && name.len() <= LONGEST_NAME && !name.contains(char::is_control)
+    !name.is_empty() && name.len() <= MAX_NAME_BYTES && !name.contains(char::is_control)
 }
 
 impl EnrolledNode {
     /// Returns the certificates that are not revoked, newest last.
-    pub fn active(&self) -> impl Iterator<Item = &Enrolled> {
+    pub fn active(&self) -> impl Iterator<Item = &EnrolledCertificate> {
         self.certificates.iter().filter(|known| known.revoked.is_none())
     }
 }
@@ -266,15 +267,15 @@ mod digest {
 mod tests {
     use super::*;
 
-    const SECOND: u64 = 1_000_000_000;
+    const NANOS_PER_SECOND: u64 = 1_000_000_000;
 
     fn time(second: u64) -> Time {
-        Time(Nanos(second * SECOND))
+        Time(Nanos(second * NANOS_PER_SECOND))
     }
 
-    fn enrolled(key: &str, at: u64) -> Enrolled {
+    fn enrolled(key: &str, at: u64) -> EnrolledCertificate {
         let sha256 = Digest::of(&format!("{key} {at}"));
-        Enrolled {
+        EnrolledCertificate {
             sha256,
             key: Digest::of(key),
             enrolled: time(at),
@@ -285,8 +286,8 @@ mod tests {
         }
     }
 
-    fn shown(certificate: &Enrolled) -> ShownCertificate<'_> {
-        let Enrolled { sha256, key, begins, .. } = *certificate;
+    fn shown(certificate: &EnrolledCertificate) -> ShownCertificate<'_> {
+        let EnrolledCertificate { sha256, key, begins, .. } = *certificate;
         ShownCertificate { name: "plant", sha256, key, begins: begins.0 }
     }
 
@@ -299,7 +300,7 @@ mod tests {
         assert!(matches!(nodes.enroll("plant", other.clone()), Err(NodeChangeError::Enrolled { .. })));
         nodes.enroll("mill", other.clone()).unwrap();
         nodes.clone().enroll("plant", enrolled("b", 2_000)).unwrap();
-        assert_eq!(nodes.revoke("plant", Nanos(250 * SECOND + 7)).unwrap(), 2);
+        assert_eq!(nodes.revoke("plant", Nanos(250 * NANOS_PER_SECOND + 7)).unwrap(), 2);
         assert_eq!(nodes.check(shown(&first)), Err(NodeRefusal::Revoked(time(250))));
         let again = nodes.enroll("plant", enrolled("a", 400));
         assert!(
@@ -316,7 +317,7 @@ mod tests {
         let mut nodes = NodeRegister::default();
         let (before, after) = (enrolled("a", 100), enrolled("a", 300));
         assert_eq!(nodes.check(shown(&before)), Ok(()));
-        assert_eq!(nodes.revoke("plant", Nanos(200 * SECOND)).unwrap(), 0);
+        assert_eq!(nodes.revoke("plant", Nanos(200 * NANOS_PER_SECOND)).unwrap(), 0);
         assert_eq!(nodes.check(shown(&before)), Err(NodeRefusal::Revoked(time(200))));
         assert_eq!(nodes.check(shown(&after)), Ok(()));
     }
@@ -336,13 +337,13 @@ mod tests {
         for at in 0..10 {
             nodes.enroll("plant 7", enrolled("a", 100 + at)).unwrap();
         }
-        nodes.revoke("replay:*", Nanos(SECOND)).unwrap();
-        assert_eq!(nodes.nodes()["plant 7"].certificates.len(), MOST_CERTIFICATES);
+        nodes.revoke("replay:*", Nanos(NANOS_PER_SECOND)).unwrap();
+        assert_eq!(nodes.nodes()["plant 7"].certificates.len(), MAX_CERTIFICATES);
         let text = toml::to_string(&nodes).unwrap();
         assert_eq!(toml::from_str::<NodeRegister>(&text).unwrap(), nodes, "{text}");
         assert!(matches!(nodes.revoke("", Nanos(0)), Err(NodeChangeError::Name)));
         assert!(matches!(nodes.revoke("a\nb", Nanos(0)), Err(NodeChangeError::Name)));
-        for at in 0..MOST_NODES - 2 {
+        for at in 0..MAX_NODES - 2 {
             nodes.nodes.insert(at.to_string(), EnrolledNode::default());
         }
         nodes.validate().unwrap();

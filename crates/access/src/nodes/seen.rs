@@ -11,15 +11,15 @@ use std::{
 
 const FILE: &str = "nodes-seen.json";
 /// Largest file that is read, bytes.
-const LARGEST: u64 = 16 << 20;
+const MAX_FILE_BYTES: u64 = 16 << 20;
 /// Most nodes in it: a DAC knows as many.
-const MOST: usize = 10_000;
+const MAX_SEEN_NODES: usize = 10_000;
 /// Shortest time between two writes, nanoseconds.
-const PAUSE: u64 = 60_000_000_000;
+const MIN_WRITE_INTERVAL_NANOS: u64 = 60_000_000_000;
 
 /// The last connection of a node.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Seen {
+pub struct SeenNode {
     /// SHA-256 of its certificate, 64 hexadecimal digits.
     pub sha256: String,
     /// When it was there last, to the minute.
@@ -30,7 +30,7 @@ pub struct Seen {
 #[derive(Debug, Default)]
 pub(crate) struct SeenNodes {
     path: PathBuf,
-    nodes: BTreeMap<String, Seen>,
+    nodes: BTreeMap<String, SeenNode>,
     is_changed: bool,
     written: Option<Nanos>,
 }
@@ -51,14 +51,15 @@ impl SeenNodes {
             }
             return;
         }
-        if self.nodes.len() < MOST {
-            self.nodes.insert(name.into(), Seen { sha256: sha256.to_string(), time: Time(wall) });
+        if self.nodes.len() < MAX_SEEN_NODES {
+            self.nodes.insert(name.into(), SeenNode { sha256: sha256.to_string(), time: Time(wall) });
         }
     }
 
     /// Returns what is to be written, at most once a minute: the file, and its text.
     pub(crate) fn take_due(&mut self, steady: Nanos) -> Option<(PathBuf, String)> {
-        let is_due = self.written.is_none_or(|before| steady.0.saturating_sub(before.0) >= PAUSE);
+        let is_due =
+            self.written.is_none_or(|before| steady.0.saturating_sub(before.0) >= MIN_WRITE_INTERVAL_NANOS);
         if !self.is_changed || !is_due {
             return None;
         }
@@ -73,9 +74,9 @@ pub(crate) fn write((path, text): (PathBuf, String)) -> io::Result<()> {
 }
 
 /// Reads when nodes were last there. A damaged file is as none: it is only for people.
-pub fn read(directory: &Path) -> BTreeMap<String, Seen> {
+pub fn read(directory: &Path) -> BTreeMap<String, SeenNode> {
     let path = directory.join(FILE);
-    let is_bounded = fs::metadata(&path).is_ok_and(|metadata| metadata.len() <= LARGEST);
+    let is_bounded = fs::metadata(&path).is_ok_and(|metadata| metadata.len() <= MAX_FILE_BYTES);
     let text = is_bounded.then(|| fs::read_to_string(&path).ok()).flatten();
     text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default()
 }
@@ -92,10 +93,10 @@ mod tests {
         write(seen.take_due(Nanos(7)).unwrap()).unwrap();
         assert_eq!(read(folder.path())["plant"].time.to_string(), "1970-01-01T00:00:05Z");
         seen.note("plant", Digest::of("b"), Nanos(6_000_000_000));
-        assert!(seen.take_due(Nanos(PAUSE)).is_none());
-        write(seen.take_due(Nanos(PAUSE + 7)).unwrap()).unwrap();
+        assert!(seen.take_due(Nanos(MIN_WRITE_INTERVAL_NANOS)).is_none());
+        write(seen.take_due(Nanos(MIN_WRITE_INTERVAL_NANOS + 7)).unwrap()).unwrap();
         assert_eq!(read(folder.path())["plant"].sha256, Digest::of("b").to_string());
-        assert!(seen.take_due(Nanos(9 * PAUSE)).is_none(), "nothing has changed");
+        assert!(seen.take_due(Nanos(9 * MIN_WRITE_INTERVAL_NANOS)).is_none(), "nothing has changed");
         fs::write(folder.path().join(FILE), "[").unwrap();
         assert!(read(folder.path()).is_empty());
     }
@@ -103,7 +104,7 @@ mod tests {
     #[test]
     fn nodes_are_bounded() {
         let mut seen = SeenNodes::default();
-        (0..=MOST).for_each(|at| seen.note(&at.to_string(), Digest::of("a"), Nanos(0)));
-        assert_eq!(seen.nodes.len(), MOST);
+        (0..=MAX_SEEN_NODES).for_each(|at| seen.note(&at.to_string(), Digest::of("a"), Nanos(0)));
+        assert_eq!(seen.nodes.len(), MAX_SEEN_NODES);
     }
 }

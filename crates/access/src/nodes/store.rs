@@ -7,7 +7,7 @@ use std::{fs::File, path::PathBuf};
 /// Name of the file.
 pub const NODES_FILE: &str = "nodes.toml";
 /// Largest file, bytes: all that its bounds allow takes less.
-const LARGEST: u64 = 32 << 20;
+const MAX_FILE_BYTES: u64 = 32 << 20;
 const ABOUT: &str = "# Enrolled and revoked nodes of OASIS: see docs/guides/enroll-a-node.md. `oasis node` and the DAC change this\n# file, and keep no comments.\n";
 
 impl Store {
@@ -27,7 +27,7 @@ impl Store {
     /// The same, with what tells whether it has changed since; none if there is no file.
     pub(crate) fn read_nodes_marked(&self) -> Result<(NodeRegister, Option<Fingerprint>), StoreError> {
         let path = self.nodes_file();
-        let Some((bytes, seen)) = Self::read_private(&path, LARGEST)? else {
+        let Some((bytes, seen)) = Self::read_private(&path, MAX_FILE_BYTES)? else {
             return match self.has_had(NODES_FILE)? {
                 true => Err(StoreError::Gone { path }),
                 false => Ok((NodeRegister::default(), None)),
@@ -59,7 +59,7 @@ impl Store {
 
     /// Replaces the nodes.
     pub(crate) fn write_nodes(&self, lock: &File, nodes: &NodeRegister) -> Result<(), StoreError> {
-        self.write(lock, NODES_FILE, LARGEST, ABOUT, nodes)
+        self.write(lock, NODES_FILE, MAX_FILE_BYTES, ABOUT, nodes)
     }
 }
 

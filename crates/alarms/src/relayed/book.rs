@@ -1,4 +1,4 @@
-//! What all upstreams have, and what of it is shown.
+//! The alarms of all upstreams, and those that are shown.
 
 use super::{AlarmHop, AlarmQuestion, RelayedAlarm, RelayedChanges};
 use crate::{AlarmKey, AlarmList, AlarmView, Filter};
@@ -11,15 +11,15 @@ use std::{
 use tokio::sync::mpsc;
 
 /// Alarms that are gone, and remembered for readers of changes.
-const MOST_REMOVED: usize = 10_000;
+const MAX_REMOVED_ALARMS: usize = 10_000;
 /// Changes that are given at once.
-const MOST_CHANGES: usize = 1_000;
+const MAX_PAGE_CHANGES: usize = 1_000;
 /// Raises that are remembered for the figures.
-const MOST_RAISES: usize = 50_000;
+const MAX_COUNTED_RAISES: usize = 50_000;
 
 /// An alarm of an upstream.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Known {
+pub struct KnownAlarm {
     pub view: AlarmView,
     pub path: Arc<[AlarmHop]>,
 }
@@ -33,13 +33,13 @@ struct Upstream {
     is_listed: bool,
     /// Whether it has said that it keeps none.
     has_none: bool,
-    alarms: BTreeMap<Arc<AlarmKey>, Known>,
+    alarms: BTreeMap<Arc<AlarmKey>, KnownAlarm>,
     questions: mpsc::Sender<AlarmQuestion>,
 }
 
 /// Which upstream shows an alarm, and since which revision.
 #[derive(Debug, Clone, Copy)]
-struct Shown {
+struct ShownAlarm {
     upstream: u64,
     revision: u64,
 }
@@ -49,7 +49,7 @@ pub struct Book {
     pub revision: u64,
     upstreams: BTreeMap<u64, Upstream>,
     next: u64,
-    shown: BTreeMap<Arc<AlarmKey>, Shown>,
+    shown: BTreeMap<Arc<AlarmKey>, ShownAlarm>,
     by_revision: BTreeMap<u64, Arc<AlarmKey>>,
     removed: VecDeque<(u64, Arc<AlarmKey>)>,
     /// Ends up to this revision may be forgotten.
@@ -103,10 +103,10 @@ impl Book {
     }
 
     /// Takes all alarms of an upstream.
-    pub fn replace(&mut self, number: u64, all: Vec<(AlarmKey, Known)>, most: usize, now: u64) {
+    pub fn replace(&mut self, number: u64, all: Vec<(AlarmKey, KnownAlarm)>, most: usize, now: u64) {
         let Some(upstream) = self.upstreams.get_mut(&number) else { return };
         let is_full = all.len() > most;
-        let all: BTreeMap<AlarmKey, Known> = all.into_iter().take(most).collect();
+        let all: BTreeMap<AlarmKey, KnownAlarm> = all.into_iter().take(most).collect();
         let gone: Vec<_> = upstream.alarms.keys().filter(|key| !all.contains_key(&***key)).cloned().collect();
         for key in gone {
             self.put(number, AlarmKey::clone(&key), None, most, now);
@@ -132,7 +132,7 @@ impl Book {
     }
 
     /// Takes an alarm of an upstream, or that it is gone.
-    pub fn put(&mut self, number: u64, key: AlarmKey, known: Option<Known>, most: usize, now: u64) {
+    pub fn put(&mut self, number: u64, key: AlarmKey, known: Option<KnownAlarm>, most: usize, now: u64) {
         let Some(upstream) = self.upstreams.get_mut(&number) else { return };
         let before = upstream.alarms.get(&key);
         if before == known.as_ref() {
@@ -156,7 +156,7 @@ impl Book {
             None => drop(upstream.alarms.remove(&key)),
         }
         if is_raised {
-            if self.raises.len() == MOST_RAISES {
+            if self.raises.len() == MAX_COUNTED_RAISES {
                 self.raises.pop_front();
             }
             self.raises.push_back((now, key.clone()));
@@ -177,7 +177,7 @@ impl Book {
         let before = match best {
             Some(upstream) => {
                 self.by_revision.insert(revision, key.clone());
-                self.shown.insert(key.clone(), Shown { upstream, revision })
+                self.shown.insert(key.clone(), ShownAlarm { upstream, revision })
             }
             None => {
                 let before = self.shown.remove(key);
@@ -193,7 +193,7 @@ impl Book {
     }
 
     fn note_end(&mut self, revision: u64, key: &Arc<AlarmKey>) {
-        if self.removed.len() == MOST_REMOVED
+        if self.removed.len() == MAX_REMOVED_ALARMS
             && let Some((revision, _)) = self.removed.pop_front()
         {
             self.forgotten = revision;
@@ -202,9 +202,9 @@ impl Book {
     }
 
     pub fn get(&self, key: &AlarmKey) -> Option<RelayedAlarm> {
-        let Shown { upstream, revision } = *self.shown.get(key)?;
+        let ShownAlarm { upstream, revision } = *self.shown.get(key)?;
         let upstream = self.upstreams.get(&upstream)?;
-        let Known { mut view, path } = upstream.alarms.get(key)?.clone();
+        let KnownAlarm { mut view, path } = upstream.alarms.get(key)?.clone();
         view.revision = revision;
         if !upstream.is_connected {
             view.is_known = false;
@@ -230,12 +230,13 @@ impl Book {
     }
 
     pub fn changes(&self, since: u64) -> RelayedChanges {
-        let keys: Vec<_> = self.by_revision.range(since.saturating_add(1)..).take(MOST_CHANGES + 1).collect();
-        let revision = match keys.get(MOST_CHANGES) {
+        let keys: Vec<_> =
+            self.by_revision.range(since.saturating_add(1)..).take(MAX_PAGE_CHANGES + 1).collect();
+        let revision = match keys.get(MAX_PAGE_CHANGES) {
             Some((next, _)) => **next - 1,
             None => self.revision,
         };
-        let alarms = keys.iter().take(MOST_CHANGES).filter_map(|(_, key)| self.get(key)).collect();
+        let alarms = keys.iter().take(MAX_PAGE_CHANGES).filter_map(|(_, key)| self.get(key)).collect();
         let removed = self.removed.iter().filter(|(at, _)| (since.saturating_add(1)..=revision).contains(at));
         let removed = removed.map(|(at, key)| (*at, AlarmKey::clone(key))).collect();
         let is_incomplete = since < self.forgotten || since > self.revision;

@@ -3,7 +3,7 @@
 use super::{maybe_signed, maybe_unsigned, signed, unsigned, word};
 use crate::{
     AlarmKey, AlarmView,
-    machine::{Shelve, State, Timed},
+    machine::{Shelve, State, TimedShelve},
     memory::Alarm,
     names,
 };
@@ -51,7 +51,7 @@ pub fn remove(on: &Connection, key: &AlarmKey) -> rusqlite::Result<()> {
 
 fn read(row: &Row<'_>) -> rusqlite::Result<Alarm> {
     let (until, nanos) = (maybe_unsigned(row, "shelved_until")?, maybe_unsigned(row, "shelved_nanos")?);
-    let timed = until.zip(nanos).map(|(until, nanos)| Timed { until, nanos });
+    let timed = until.zip(nanos).map(|(until, nanos)| TimedShelve { until, nanos });
     let state = State {
         standing: word(row, "state", names::standing)?,
         acknowledged: row.get("acknowledged")?,

@@ -82,7 +82,7 @@ pub fn put(on: &Connection, key: &CheckpointKey, checkpoint: &Checkpoint) -> rus
     Ok(())
 }
 
-/// The keys of at most so many checkpoints, of those that a caller looks for.
+/// Returns the keys of up to `most` checkpoints, of those that a caller wants.
 pub fn keys(
     on: &Connection,
     is_wanted: impl Fn(&CheckpointKey) -> bool,

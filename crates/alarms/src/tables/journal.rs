@@ -6,8 +6,8 @@ use oasis_wire::quantity::Nanos;
 use rusqlite::{Connection, OptionalExtension, Row, named_params, params, params_from_iter, types::Value};
 use uuid::Uuid;
 
-/// What an entry counts besides its texts.
-const ROW: usize = 160;
+/// Bytes that an entry counts besides its texts.
+const ENTRY_OVERHEAD_BYTES: usize = 160;
 
 /// Entries and bytes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -16,7 +16,7 @@ pub struct Size {
     pub bytes: u64,
 }
 
-/// How large the journal is.
+/// Returns the size of the journal.
 pub fn size(on: &Connection) -> rusqlite::Result<Size> {
     on.query_row("SELECT count(*) AS entries, coalesce(sum(bytes), 0) AS bytes FROM journal", [], |row| {
         Ok(Size { entries: unsigned(row, "entries")?, bytes: unsigned(row, "bytes")? })
@@ -38,7 +38,8 @@ pub fn append(on: &Connection, entry: &JournalEntry) -> rusqlite::Result<u64> {
     )?;
     let optional = [&entry.unit, &entry.cause, &entry.principal, &entry.comment];
     let optional: usize = optional.into_iter().flatten().map(String::len).sum();
-    let bytes = (ROW + entry.rule.len() + entry.node.len() + entry.instance.len() + optional) as u64;
+    let bytes =
+        (ENTRY_OVERHEAD_BYTES + entry.rule.len() + entry.node.len() + entry.instance.len() + optional) as u64;
     append.execute(named_params! {
         ":key": entry.key.map(|key| *key.0.as_bytes()), ":time": signed(entry.time), ":dac_time": signed(entry.dac_time),
         ":written": signed(entry.written), ":rule": entry.rule, ":node": entry.node, ":instance": entry.instance,
@@ -58,8 +59,8 @@ pub fn remove_oldest(on: &Connection) -> rusqlite::Result<Option<u64>> {
         .optional()
 }
 
-/// Entries that match, newest first, at most so many, of instances that a caller may see. Looks at [`MOST_SEEN`] entries at most, and then returns the
-/// number after which the next search begins.
+/// Returns up to `most` matching entries, newest first, of instances that a caller may see. Reads [`MAX_READ_ENTRIES`] entries
+/// at most, and then returns the number after which the next search begins.
 pub fn find(
     on: &Connection,
     filter: &JournalFilter,
@@ -85,7 +86,7 @@ pub fn find(
         on.prepare_cached(&format!("SELECT * FROM journal WHERE {asked} ORDER BY id DESC"))?;
     let mut rows = statement.query(params_from_iter(values))?;
     let (mut page, mut last) = (JournalPage::default(), None);
-    for _ in 0..MOST_SEEN {
+    for _ in 0..MAX_READ_ENTRIES {
         let Some(row) = rows.next()? else { return Ok(page) };
         if page.entries.len() == most {
             page.next = last;
@@ -101,10 +102,10 @@ pub fn find(
     Ok(page)
 }
 
-/// Entries that one request looks at.
-const MOST_SEEN: usize = 10_000;
+/// Entries that one request reads.
+const MAX_READ_ENTRIES: usize = 10_000;
 
-/// How often an alarm was raised.
+/// Raises of an alarm.
 pub struct Raises {
     pub key: AlarmKey,
     pub ten_minutes: u64,
@@ -112,7 +113,7 @@ pub struct Raises {
     pub day: u64,
 }
 
-/// How often alarms were raised in the day before a time.
+/// Counts the raises of alarms in the day before a time.
 pub fn raises(on: &Connection, now: u64) -> rusqlite::Result<Vec<Raises>> {
     let mut statement = on.prepare_cached(
         "SELECT rule, node, instance, sum(written >= ?1) AS ten_minutes, sum(written >= ?2) AS hour, count(*) AS day

@@ -7,11 +7,11 @@ use rusqlite::{Connection, OptionalExtension, Row, named_params, params};
 use std::collections::BTreeMap;
 use uuid::Uuid;
 
-/// What a message counts besides its alarm.
-const ROW: usize = 120;
+/// Bytes that a message counts besides its alarm.
+const MESSAGE_OVERHEAD_BYTES: usize = 120;
 
 /// After this time, in nanoseconds, a state that waits is sent only if the alarm has no newer one.
-const STALE: u64 = 2_000_000_000;
+const STALE_AGE_NANOS: u64 = 2_000_000_000;
 
 /// A message to be written down.
 #[derive(Debug)]
@@ -24,12 +24,12 @@ pub struct NewMessage<'a> {
     /// JSON.
     pub alarm: &'a str,
     pub written: u64,
-    pub replaced: Replaced,
+    pub replaced: ReplacedMessage,
 }
 
 /// Properties that a message inherits from those that it replaces.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Replaced {
+pub struct ReplacedMessage {
     pub count: u64,
     /// When the first of them was written.
     pub waiting_since: Option<u64>,
@@ -39,7 +39,7 @@ pub struct Replaced {
 
 /// A message that waits, as far as a newer one about the same alarm needs to know.
 #[derive(Debug, Clone, Copy)]
-pub struct Waiting {
+pub struct WaitingMessage {
     pub id: i64,
     pub kind: MessageKind,
     pub waiting_since: u64,
@@ -52,7 +52,7 @@ pub struct Waiting {
 pub fn append(on: &Connection, message: &NewMessage<'_>) -> rusqlite::Result<u64> {
     let NewMessage { key, destination, kind, of, severity, alarm, written, replaced } = message;
     let texts = [*destination, alarm, &of.rule, &of.node, &of.instance];
-    let bytes = (ROW + texts.iter().map(|text| text.len()).sum::<usize>()) as u64;
+    let bytes = (MESSAGE_OVERHEAD_BYTES + texts.iter().map(|text| text.len()).sum::<usize>()) as u64;
     let mut append = on.prepare_cached(
         "INSERT INTO message (key, destination, kind, alarm, written, due, bytes, rule, node, instance, severity, waiting_since, coalesced)
          VALUES (:key, :destination, :kind, :alarm, :written, :due, :bytes, :rule, :node, :instance, :severity, :waiting_since, :coalesced)",
@@ -77,13 +77,13 @@ fn rank(severity: Severity) -> i64 {
 }
 
 /// Messages about an alarm that wait for a destination, oldest first.
-pub fn waiting(on: &Connection, destination: &str, of: &AlarmKey) -> rusqlite::Result<Vec<Waiting>> {
+pub fn waiting(on: &Connection, destination: &str, of: &AlarmKey) -> rusqlite::Result<Vec<WaitingMessage>> {
     let mut statement = on.prepare_cached(
         "SELECT id, kind, waiting_since, coalesced, due, bytes FROM message
          WHERE destination = ? AND rule = ? AND node = ? AND instance = ? ORDER BY id",
     )?;
     let found = statement.query_map(params![destination, of.rule, of.node, of.instance], |row| {
-        Ok(Waiting {
+        Ok(WaitingMessage {
             id: row.get("id")?,
             kind: kind(row)?,
             waiting_since: unsigned(row, "waiting_since")?,
@@ -101,11 +101,11 @@ pub fn due(on: &Connection, destination: &str, now: u64, most: usize) -> rusqlit
     // A retry is an hour ahead at most, so the clock has stepped back if it is more.
     let mut held =
         on.prepare_cached("SELECT 1 FROM message WHERE destination = ? AND due > ? AND due <= ?")?;
-    if held.exists(params![destination, signed(now), signed(now.saturating_add(LONGEST_PAUSE))])? {
+    if held.exists(params![destination, signed(now), signed(now.saturating_add(MAX_RETRY_DELAY_NANOS))])? {
         return Ok(Vec::new());
     }
     let mut statement = on.prepare_cached(DUE)?;
-    let stale = signed(now.saturating_sub(STALE));
+    let stale = signed(now.saturating_sub(STALE_AGE_NANOS));
     let found = statement.query_map(params![destination, stale, most.min(10_000) as i64], read)?;
     found.collect()
 }
@@ -126,9 +126,9 @@ const DUE: &str = "
     ORDER BY severity DESC, waiting_since, id LIMIT ?3";
 
 /// The longest pause before a retry, in nanoseconds.
-pub const LONGEST_PAUSE: u64 = 3_600_000_000_000;
+pub const MAX_RETRY_DELAY_NANOS: u64 = 3_600_000_000_000;
 
-/// Of a message: destination, the alarm in JSON, and bytes. None if it is gone.
+/// Returns destination, alarm in JSON, and bytes of a message. None if it is gone.
 pub fn get(on: &Connection, id: i64) -> rusqlite::Result<Option<(String, AlarmView, u64)>> {
     let mut statement = on.prepare_cached("SELECT destination, alarm, bytes FROM message WHERE id = ?")?;
     let found =

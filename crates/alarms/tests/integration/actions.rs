@@ -1,4 +1,4 @@
-//! What operators do.
+//! Actions of operators.
 
 use crate::support::*;
 use oasis_alarms::{ActionError, ActionVerb, Conflict, Filter, Limits};
@@ -52,14 +52,14 @@ fn a_timed_shelve_ends_by_the_clock_also_after_a_restart() {
     let (folder, alarms) = alarms();
     commit(&alarms, "Hot", "pump", EventKind::Raised, 1);
     let shown = alarms.act(action("Hot", "pump", HOUR, 10)).unwrap();
-    assert_eq!(shown.shelved_until, Some(3_610 * SECOND));
+    assert_eq!(shown.shelved_until, Some(3_610 * NANOS_PER_SECOND));
     assert_eq!(deliver(&alarms), ["raised", "cleared"]);
-    alarms.tick(Nanos(3_609 * SECOND)).unwrap();
+    alarms.tick(Nanos(3_609 * NANOS_PER_SECOND)).unwrap();
     drop(alarms);
 
     let alarms = open(&folder, Limits::default());
     assert!(alarms.list(&Filter::default()).alarms[0].is_silenced());
-    alarms.tick(Nanos(3_610 * SECOND)).unwrap();
+    alarms.tick(Nanos(3_610 * NANOS_PER_SECOND)).unwrap();
     assert!(!alarms.list(&Filter::default()).alarms[0].is_silenced());
     let entry = journal(&alarms).pop().unwrap();
     assert_eq!((entry.kind.name(), entry.cause.as_deref()), ("unshelved", Some("its time is up")));
@@ -72,11 +72,11 @@ fn a_timed_shelve_ends_after_its_time_if_the_clock_steps_back() {
     let (folder, alarms) = alarms();
     commit(&alarms, "Hot", "pump", EventKind::Raised, 100_000);
     alarms.act(action("Hot", "pump", HOUR, 100_000)).unwrap();
-    alarms.tick(Nanos(500 * SECOND)).unwrap();
+    alarms.tick(Nanos(500 * NANOS_PER_SECOND)).unwrap();
     drop(alarms);
     let alarms = open(&folder, Limits::default());
-    assert_eq!(alarms.list(&Filter::default()).alarms[0].shelved_until, Some(4_100 * SECOND));
-    alarms.tick(Nanos(4_100 * SECOND)).unwrap();
+    assert_eq!(alarms.list(&Filter::default()).alarms[0].shelved_until, Some(4_100 * NANOS_PER_SECOND));
+    alarms.tick(Nanos(4_100 * NANOS_PER_SECOND)).unwrap();
     assert!(!alarms.list(&Filter::default()).alarms[0].is_silenced());
 }
 

@@ -6,7 +6,7 @@ use oasis_rules::{EventKind, Standing};
 use oasis_wire::quantity::{Epoch, Nanos, Offset};
 
 fn figures(alarms: &oasis_alarms::Alarms) -> Statistics {
-    alarms.statistics(Nanos(1_000 * SECOND)).unwrap()
+    alarms.statistics(Nanos(1_000 * NANOS_PER_SECOND)).unwrap()
 }
 
 #[test]

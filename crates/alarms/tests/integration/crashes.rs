@@ -14,17 +14,17 @@ use tempfile::TempDir;
 const DATABASE: &str = "alarms.sqlite3";
 const LOG: &str = "alarms.sqlite3-wal";
 
-/// What can happen between two changes.
+/// A step between two changes.
 #[derive(Debug, Clone)]
 enum Step {
     /// Events of the next second.
     Commit(Vec<(bool, u8, EventKind)>),
     Act(bool, u8, ActionVerb),
-    /// So many seconds pass.
+    /// Time passes, in seconds.
     Pass(u64),
     /// The first message that is due ends so.
     Settle(bool),
-    /// The process ends; so many of the last rounds are committed again.
+    /// The process ends; `repeats` of the last rounds are committed again.
     Crash {
         repeats: usize,
         is_clean: bool,
@@ -66,7 +66,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 
 /// All that can be seen.
 #[derive(Debug, PartialEq)]
-struct Seen {
+struct VisibleState {
     alarms: Vec<AlarmView>,
     journal: Vec<JournalEntry>,
     messages: Vec<Message>,
@@ -74,8 +74,8 @@ struct Seen {
     revision: u64,
 }
 
-fn seen(alarms: &Alarms) -> Seen {
-    Seen {
+fn seen(alarms: &Alarms) -> VisibleState {
+    VisibleState {
         alarms: alarms.list(&Filter::default()).alarms,
         journal: journal(alarms),
         messages: alarms.due(Nanos(u64::MAX / 2), 10_000).unwrap(),
@@ -98,7 +98,7 @@ fn killed(folder: &TempDir, log: Option<Vec<u8>>) -> (TempDir, Alarms) {
     (copy, alarms)
 }
 
-/// A file of which only so many 255ths of the change have reached the disk.
+/// A file of which only `kept` 255ths of the change have reached the disk.
 fn torn_file(before: &[u8], after: &[u8], kept: u8) -> Vec<u8> {
     let is_changed = |at: &usize| before.get(*at) != after.get(*at);
     let Some(first) = (0..after.len()).find(is_changed) else { return after.to_vec() };
@@ -148,7 +148,8 @@ impl Crashing {
         let (folder, alarms) = killed(&self.folder, Some(torn_file(&log_before, &log(), kept)));
         alarms.tick(round.now).unwrap();
         let found = seen(&alarms);
-        let shown = |seen: &Seen| (seen.journal.clone(), seen.messages.clone(), seen.checkpoint.clone());
+        let shown =
+            |seen: &VisibleState| (seen.journal.clone(), seen.messages.clone(), seen.checkpoint.clone());
         assert!(
             shown(&found) == shown(&before) || shown(&found) == shown(&after),
             "a part of a round: {found:?}"
@@ -181,7 +182,7 @@ proptest! {
         };
         for step in steps {
             second += 1;
-            let now = Nanos(second * SECOND);
+            let now = Nanos(second * NANOS_PER_SECOND);
             match step {
                 Step::Commit(events) => {
                     let round = next_round(second, &events);
@@ -199,13 +200,13 @@ proptest! {
                 }
                 Step::Pass(seconds) => {
                     second += seconds;
-                    calm.tick(Nanos(second * SECOND)).unwrap();
-                    crashing.alarms().tick(Nanos(second * SECOND)).unwrap();
+                    calm.tick(Nanos(second * NANOS_PER_SECOND)).unwrap();
+                    crashing.alarms().tick(Nanos(second * NANOS_PER_SECOND)).unwrap();
                 }
                 Step::Settle(is_delivered) => {
                     let settle = |alarms: &Alarms| {
                         if let Some(message) = alarms.due(now, 1).unwrap().first() {
-                            let retry = Outcome::Retry { at: Nanos(now.0 + 2 * SECOND), why: "no".into() };
+                            let retry = Outcome::Retry { at: Nanos(now.0 + 2 * NANOS_PER_SECOND), why: "no".into() };
                             let outcome = if is_delivered { Outcome::Delivered } else { retry };
                             alarms.settle(message.id, outcome).unwrap();
                         }
@@ -214,7 +215,7 @@ proptest! {
                     settle(crashing.alarms());
                 }
                 Step::Crash { repeats, is_clean } => {
-                    // What passes time for the one passes time for the other.
+                    // Time passes for both alike.
                     calm.tick(now).unwrap();
                     crashing.alarms().tick(now).unwrap();
                     let rounds = &mut crashing.rounds;
@@ -232,11 +233,11 @@ proptest! {
                 }
             }
         }
-        let now = Nanos((second + 1) * SECOND);
+        let now = Nanos((second + 1) * NANOS_PER_SECOND);
         calm.tick(now).unwrap();
         crashing.alarms().tick(now).unwrap();
         prop_assert_eq!(seen(&calm), seen(crashing.alarms()));
-        // What is shown is what is stored.
+        // The shown state is the stored one.
         let before = seen(crashing.alarms());
         crashing.crash(0, true);
         crashing.alarms().tick(now).unwrap();

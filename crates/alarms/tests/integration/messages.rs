@@ -9,7 +9,7 @@ use oasis_wire::quantity::Nanos;
 fn a_message_waits_until_it_is_settled_also_after_a_restart() {
     let (folder, alarms) = alarms();
     commit(&alarms, "Hot", "pump", EventKind::Raised, 1);
-    let due = alarms.due(Nanos(SECOND), 10).unwrap();
+    let due = alarms.due(Nanos(NANOS_PER_SECOND), 10).unwrap();
     let message = due.first().unwrap();
     assert_eq!(
         (message.kind, message.destination.as_str(), message.attempts),
@@ -20,14 +20,14 @@ fn a_message_waits_until_it_is_settled_also_after_a_restart() {
         Some("Hot: plant/pump has 97.5 °C, above 95 °C {nothing} {")
     );
     let why = "connection refused".to_owned();
-    alarms.settle(message.id, Outcome::Retry { at: Nanos(60 * SECOND), why: why.clone() }).unwrap();
+    alarms.settle(message.id, Outcome::Retry { at: Nanos(60 * NANOS_PER_SECOND), why: why.clone() }).unwrap();
     drop(alarms);
 
     let alarms = open(&folder, Limits::default());
     commit(&alarms, "Hot", "fan", EventKind::Raised, 2);
     // The first one holds up the second one: its destination accepts nothing.
-    assert_eq!(alarms.due(Nanos(59 * SECOND), 10).unwrap(), []);
-    let due = alarms.due(Nanos(60 * SECOND), 10).unwrap();
+    assert_eq!(alarms.due(Nanos(59 * NANOS_PER_SECOND), 10).unwrap(), []);
+    let due = alarms.due(Nanos(60 * NANOS_PER_SECOND), 10).unwrap();
     assert_eq!(
         due.iter().map(|message| message.alarm.key.instance.as_str()).collect::<Vec<_>>(),
         ["pump", "fan"]
@@ -51,7 +51,7 @@ fn a_message_waits_until_it_is_settled_also_after_a_restart() {
 fn a_message_that_is_given_up_is_journaled() {
     let (_folder, alarms) = alarms();
     commit(&alarms, "Hot", "pump", EventKind::Raised, 1);
-    let due = alarms.due(Nanos(SECOND), 10).unwrap();
+    let due = alarms.due(Nanos(NANOS_PER_SECOND), 10).unwrap();
     alarms.settle(due[0].id, Outcome::GivenUp { why: "no such mailbox".into() }).unwrap();
     let entry = journal(&alarms).pop().unwrap();
     let cause = entry.cause.as_deref();
@@ -65,7 +65,7 @@ fn the_least_severe_of_the_oldest_messages_make_room_and_the_journal_says_so() {
     for (sequence, severity) in [(1, Severity::Critical), (2, Severity::Low), (3, Severity::Low)] {
         commit_severe(&alarms, &format!("pump {sequence}"), severity, sequence);
     }
-    let due = alarms.due(Nanos(SECOND), 10).unwrap();
+    let due = alarms.due(Nanos(NANOS_PER_SECOND), 10).unwrap();
     assert_eq!(due.iter().map(|message| message.alarm.sequence).collect::<Vec<_>>(), [Some(1), Some(3)]);
     let figures = alarms.outbox_figures().destinations.remove("mail").unwrap();
     assert_eq!((figures.waiting, figures.dropped), (2, 1));
@@ -97,12 +97,12 @@ fn of_an_alarm_that_toggles_a_destination_that_lags_receives_the_newest_state() 
         assert!(alarms.outbox_figures().destinations["mail"].waiting <= 2);
     }
     // A raise and its clear are two messages only as long as the raise is fresh.
-    let fresh = alarms.due(Nanos(1_000 * SECOND), 10).unwrap();
+    let fresh = alarms.due(Nanos(1_000 * NANOS_PER_SECOND), 10).unwrap();
     assert_eq!(said(&fresh), [("raised", "pump", 998), ("cleared", "pump", 0)]);
-    let stale = alarms.due(Nanos(1_002 * SECOND), 10).unwrap();
+    let stale = alarms.due(Nanos(1_002 * NANOS_PER_SECOND), 10).unwrap();
     assert_eq!(said(&stale), [("cleared", "pump", 999)]);
     let figures = alarms.outbox_figures().destinations.remove("mail").unwrap();
-    assert_eq!((figures.waiting, figures.coalesced, figures.oldest), (2, 998, Some(SECOND)));
+    assert_eq!((figures.waiting, figures.coalesced, figures.oldest), (2, 998, Some(NANOS_PER_SECOND)));
     assert!(figures.bytes < 4_096, "{}", figures.bytes);
 
     alarms.settle(stale[0].id, Outcome::Delivered).unwrap();
@@ -124,7 +124,7 @@ fn messages_come_by_severity_and_then_by_age() {
     }
     // An alarm that changes again keeps its place: it has waited longer.
     commit_severe(&alarms, "b", Severity::High, 5);
-    let due = alarms.due(Nanos(6 * SECOND), 10).unwrap();
+    let due = alarms.due(Nanos(6 * NANOS_PER_SECOND), 10).unwrap();
     assert_eq!(said(&due).iter().map(|(_, instance, _)| *instance).collect::<Vec<_>>(), ["c", "b", "d", "a"]);
 }
 
@@ -132,14 +132,14 @@ fn messages_come_by_severity_and_then_by_age() {
 fn a_message_that_is_being_sent_is_not_replaced() {
     let (_folder, alarms) = alarms();
     commit(&alarms, "Hot", "pump", EventKind::Raised, 1);
-    let first = alarms.due(Nanos(SECOND), 1).unwrap().remove(0);
+    let first = alarms.due(Nanos(NANOS_PER_SECOND), 1).unwrap().remove(0);
     assert!(alarms.begin_sending("mail", &[first.id]).unwrap());
     commit(&alarms, "Hot", "pump", EventKind::Raised, 2);
     alarms.settle(first.id, Outcome::Delivered).unwrap();
     let figures = alarms.outbox_figures().destinations.remove("mail").unwrap();
     assert_eq!((figures.waiting, figures.delivered, figures.coalesced), (1, 1, 0));
 
-    let second = alarms.due(Nanos(2 * SECOND), 1).unwrap().remove(0);
+    let second = alarms.due(Nanos(2 * NANOS_PER_SECOND), 1).unwrap().remove(0);
     commit(&alarms, "Hot", "pump", EventKind::Raised, 3);
     assert!(!alarms.begin_sending("mail", &[second.id]).unwrap(), "a newer state has replaced it");
 }
@@ -152,10 +152,10 @@ fn a_rule_whose_alarms_chatter_is_known_also_after_a_restart() {
     }
     commit(&alarms, "Latched", "fan", EventKind::Raised, 7);
     let check = |alarms: &Alarms| {
-        let found = alarms.chatter(600 * SECOND);
+        let found = alarms.chatter(600 * NANOS_PER_SECOND);
         assert_eq!(found.iter().map(|of| (of.rule.as_str(), of.alarms)).collect::<Vec<_>>(), [("Hot", 1)]);
         assert_eq!((found[0].example.clone(), found[0].raised_last_hour), (key("Hot", "pump"), 3));
-        assert!(alarms.chatter(700 * SECOND).is_empty(), "it has been calm for ten minutes");
+        assert!(alarms.chatter(700 * NANOS_PER_SECOND).is_empty(), "it has been calm for ten minutes");
     };
     check(&alarms);
     drop(alarms);
@@ -174,7 +174,7 @@ fn a_rule_chooses_among_the_destinations() {
     let mut sent = || {
         sequence += 1;
         commit(&alarms, "Hot", "pump", EventKind::Raised, sequence);
-        let due = alarms.due(Nanos(SECOND), 10).unwrap();
+        let due = alarms.due(Nanos(NANOS_PER_SECOND), 10).unwrap();
         due.iter().for_each(|message| alarms.settle(message.id, Outcome::Delivered).unwrap());
         // One change has one key everywhere.
         assert!(due.windows(2).all(|pair| pair[0].key == pair[1].key));
@@ -195,7 +195,7 @@ fn a_slow_destination_takes_no_turn_of_another_one() {
     for sequence in 1..=10 {
         commit(&alarms, "Hot", &format!("pump {sequence}"), EventKind::Raised, sequence);
     }
-    let due = alarms.due(Nanos(SECOND), 4).unwrap();
+    let due = alarms.due(Nanos(NANOS_PER_SECOND), 4).unwrap();
     let names: Vec<_> = due.iter().map(|message| message.destination.as_str()).collect();
     assert_eq!(names, ["mail", "mail", "pager", "pager"]);
 }
@@ -220,7 +220,7 @@ fn the_end_of_a_rule_ends_its_alarms() {
     alarms.set_rules(&[]).unwrap();
     assert!(alarms.list(&Default::default()).alarms.is_empty());
     assert_eq!(kinds(&alarms)[3..], ["rule_removed"; 2]);
-    let due = alarms.due(Nanos(SECOND), 10).unwrap();
+    let due = alarms.due(Nanos(NANOS_PER_SECOND), 10).unwrap();
     let ended: Vec<_> = due.iter().filter(|message| message.alarm.cause.is_some()).collect();
     assert_eq!(ended.len(), 1, "one that is suppressed ended before");
     assert_eq!((ended[0].kind.name(), ended[0].alarm.cause.as_deref()), ("cleared", Some("rule removed")));
@@ -258,19 +258,23 @@ fn of_late_events_destinations_learn_what_is_left() {
     };
     commit_late(&alarms, "Hot", "pump", EventKind::Raised, 1);
     commit_late(&alarms, "Hot", "pump", EventKind::Cleared, 2);
-    alarms.tick(Nanos(100 * SECOND)).unwrap();
-    assert_eq!(kinds(&alarms, 100 * SECOND), Vec::<&str>::new(), "nobody is called for what is over");
+    alarms.tick(Nanos(100 * NANOS_PER_SECOND)).unwrap();
+    assert_eq!(
+        kinds(&alarms, 100 * NANOS_PER_SECOND),
+        Vec::<&str>::new(),
+        "nobody is called for what is over"
+    );
 
     commit_late(&alarms, "Hot", "pump", EventKind::Raised, 101);
-    alarms.tick(Nanos(102 * SECOND)).unwrap();
-    assert_eq!(kinds(&alarms, 102 * SECOND), Vec::<&str>::new(), "more may come");
+    alarms.tick(Nanos(102 * NANOS_PER_SECOND)).unwrap();
+    assert_eq!(kinds(&alarms, 102 * NANOS_PER_SECOND), Vec::<&str>::new(), "more may come");
     drop(alarms);
     let alarms = open(&folder, Limits::default());
-    alarms.tick(Nanos(103 * SECOND)).unwrap();
-    assert_eq!(kinds(&alarms, 103 * SECOND), ["raised"]);
-    alarms.tick(Nanos(110 * SECOND)).unwrap();
+    alarms.tick(Nanos(103 * NANOS_PER_SECOND)).unwrap();
+    assert_eq!(kinds(&alarms, 103 * NANOS_PER_SECOND), ["raised"]);
+    alarms.tick(Nanos(110 * NANOS_PER_SECOND)).unwrap();
     commit_late(&alarms, "Hot", "pump", EventKind::Cleared, 111);
-    // What comes in time says that nothing late is left.
+    // An event in time shows that no late ones are left.
     commit(&alarms, "Hot", "other", EventKind::Raised, 120);
-    assert_eq!(kinds(&alarms, 120 * SECOND), ["cleared", "raised"], "the first raise is stale");
+    assert_eq!(kinds(&alarms, 120 * NANOS_PER_SECOND), ["cleared", "raised"], "the first raise is stale");
 }

@@ -2,22 +2,22 @@
 
 use crate::support::*;
 use oasis_alarms::{
-    ActionVerb, Alarms, Arrival, Checkpoint, CheckpointKey, Filter, HandoverPage, Home, JournalKind,
-    Position, Round,
+    ActionVerb, Alarms, Arrival, Checkpoint, CheckpointKey, Filter, HandoverPage, JournalKind,
+    NodeConnection, Position, Round,
 };
 use oasis_rules::{EventKind::Raised, Standing};
 use oasis_wire::quantity::{Epoch, Nanos, Offset};
 use uuid::Uuid;
 
-fn home(attach: u64) -> Home {
-    Home { run: Uuid::from_u128(1), attach: Some(attach), since: attach * SECOND }
+fn home(attach: u64) -> NodeConnection {
+    NodeConnection { run: Uuid::from_u128(1), attach: Some(attach), since: attach * NANOS_PER_SECOND }
 }
 
 /// Makes a DAC the home of the node, with what another one gives.
 fn settle(alarms: &Alarms, attach: u64, page: Option<HandoverPage>) {
     let from = page.map(|page| ("hall-1".to_owned(), page.nodes[0].alarms.clone()));
     let arrival = Arrival { node: "plant".into(), home: home(attach), from, checkpoints: Vec::new() };
-    alarms.settle_homes(Nanos(50 * SECOND), vec![arrival]).unwrap();
+    alarms.settle_homes(Nanos(50 * NANOS_PER_SECOND), vec![arrival]).unwrap();
 }
 
 fn given(alarms: &Alarms) -> HandoverPage {
@@ -35,7 +35,7 @@ fn checkpoint(alarms: &Alarms, instance: &str, bytes: usize) {
     };
     let kept = Checkpoint { rule_hash: "form".into(), position, state: vec![7; bytes] };
     let checkpoints = vec![(key, kept)];
-    alarms.commit(Round { now: Nanos(SECOND), events: Vec::new(), checkpoints }).unwrap();
+    alarms.commit(Round { now: Nanos(NANOS_PER_SECOND), events: Vec::new(), checkpoints }).unwrap();
 }
 
 /// A DAC whose node has three alarms: one is acknowledged, one shelved, one suppressed.
@@ -76,7 +76,7 @@ fn alarms_go_on_with_all_that_operators_did_and_nobody_is_told_again() {
     // The destinations of this DAC learn what happens next.
     next.act(action("Hot", "c", ActionVerb::Unsuppress, 60)).unwrap();
     assert_eq!(messages(&next), ["raised"]);
-    next.tick(Nanos(4_000 * SECOND)).unwrap();
+    next.tick(Nanos(4_000 * NANOS_PER_SECOND)).unwrap();
     assert_eq!(messages(&next), ["raised", "raised"], "the shelve of the first one ends");
 }
 
@@ -95,7 +95,7 @@ fn what_was_given_ends_without_a_message_and_the_rest_with_one() {
             assert_eq!(first.handovers(page.position, |_, _| true).unwrap().nodes, []);
         }
         assert_eq!(first.left("plant").unwrap().0, is_received);
-        first.end_moved(Nanos(30 * SECOND), |_| Some("hall-2")).unwrap();
+        first.end_moved(Nanos(30 * NANOS_PER_SECOND), |_| Some("hall-2")).unwrap();
         let left = first.list(&Filter::default()).alarms;
         assert!(left.iter().all(|alarm| alarm.state == Standing::Normal && alarm.is_silenced()));
         let (kept, news) = if is_received { (0, 0) } else { (2, 1) };

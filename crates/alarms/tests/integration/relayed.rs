@@ -1,6 +1,6 @@
 //! Alarms of other DACs.
 
-use oasis_alarms::{AlarmHop, AlarmKey, Ask, Filter, RelayedAlarms, UpstreamAlarms};
+use oasis_alarms::{AlarmHop, AlarmKey, Filter, RelayedAlarms, UpstreamAlarms, UpstreamRequest};
 use oasis_rules::Standing;
 use oasis_wire::quantity::{Epoch, Nanos};
 use serde_json::{Value, json};
@@ -103,7 +103,7 @@ fn of_several_upstreams_one_is_shown_and_asked() {
     list(&mut far, &hop("far", 2), &[json_of("A", "active", &[hop("near", 1)])], None);
     let shown = |alarms: &RelayedAlarms| alarms.get(&key("A")).unwrap();
     assert_eq!(shown(&alarms).path.len(), 1);
-    let _answer = alarms.ask(&key("A"), Ask::Act(json!({}))).unwrap();
+    let _answer = alarms.forward(&key("A"), UpstreamRequest::Act(json!({}))).unwrap();
     assert!(asked_near.try_recv().is_ok() && asked_far.try_recv().is_err());
     // Its node has gone to another DAC.
     change(&mut near, &hop("near", 1), &json_of("A", "normal", &[]));
@@ -113,7 +113,7 @@ fn of_several_upstreams_one_is_shown_and_asked() {
     near.set_connected(false);
     let lost = shown(&alarms).view;
     assert_eq!((lost.is_known, lost.cause.as_deref()), (false, Some("far is not relayed")));
-    assert!(alarms.ask(&key("A"), Ask::Act(json!({}))).is_none());
+    assert!(alarms.forward(&key("A"), UpstreamRequest::Act(json!({}))).is_none());
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! What the tests share: rules, events and actions in few words.
+//! Helpers of the tests: rules, events and actions in few words.
 
 use oasis_alarms::{
     Action, ActionVerb, AlarmKey, Alarms, At, EventIdentity, EventKey, JournalEntry, JournalFilter, Limits,
@@ -8,7 +8,7 @@ use oasis_rules::{EventKind, Standing, program::Severity};
 use oasis_wire::quantity::Nanos;
 use tempfile::TempDir;
 
-pub const SECOND: u64 = 1_000_000_000;
+pub const NANOS_PER_SECOND: u64 = 1_000_000_000;
 
 /// Facts of a rule; one whose name begins with "Latched" latches.
 pub fn facts(name: &str) -> RuleFacts {
@@ -65,15 +65,15 @@ pub fn event(rule: &str, instance: &str, kind: EventKind, sequence: u64) -> Rule
         limit: Some(95.0),
         unit: Some("Cel".into()),
         sequence: Some(sequence),
-        time: sequence * SECOND,
-        dac_time: sequence * SECOND,
+        time: sequence * NANOS_PER_SECOND,
+        dac_time: sequence * NANOS_PER_SECOND,
         ..event
     }
 }
 
 /// A round at this second.
 pub fn round(second: u64, events: Vec<RuleEvent>) -> Round {
-    Round { now: Nanos(second * SECOND), events, checkpoints: vec![] }
+    Round { now: Nanos(second * NANOS_PER_SECOND), events, checkpoints: vec![] }
 }
 
 /// Commits one event of the rule "Hot" or another, at the second of its number.
@@ -95,7 +95,7 @@ pub fn action(rule: &str, instance: &str, verb: ActionVerb, second: u64) -> Acti
         verb,
         comment: Some("seen".into()),
         principal: "ada".into(),
-        now: Nanos(second * SECOND),
+        now: Nanos(second * NANOS_PER_SECOND),
     }
 }
 

@@ -1,4 +1,4 @@
-//! What readers see.
+//! The state that readers see.
 
 use crate::support::*;
 use oasis_alarms::{ActionVerb, Filter, JournalFilter, JournalKind, Limits};
@@ -14,7 +14,7 @@ fn unknown_keeps_the_state_and_shows_beside_it() {
     assert_eq!((alarm.state, alarm.is_known), (Standing::Active, false));
     commit(&alarms, "Hot", "pump", EventKind::Known, 3);
     let alarm = alarms.list(&Filter::default()).alarms.remove(0);
-    assert_eq!((alarm.state, alarm.is_known, alarm.raised), (Standing::Active, true, Some(SECOND)));
+    assert_eq!((alarm.state, alarm.is_known, alarm.raised), (Standing::Active, true, Some(NANOS_PER_SECOND)));
 }
 
 #[test]
@@ -70,7 +70,7 @@ fn a_watcher_wakes_at_changes_and_not_at_duplicates() {
     assert!(watch.has_changed().unwrap());
     watch.mark_unchanged();
     alarms.commit(round(2, vec![event("Hot", "pump", EventKind::Raised, 1)])).unwrap();
-    alarms.tick(Nanos(9 * SECOND)).unwrap();
+    alarms.tick(Nanos(9 * NANOS_PER_SECOND)).unwrap();
     assert!(!watch.has_changed().unwrap());
 }
 
@@ -92,7 +92,7 @@ fn the_journal_is_filtered_and_paged() {
     assert_eq!(sequences(JournalFilter { rule: Some("Brake".into()), ..all() }), [7]);
     assert_eq!(sequences(JournalFilter { kind: Some(JournalKind::Cleared), ..all() }), [6, 4, 2]);
     assert_eq!(sequences(JournalFilter { instance: Some("b".into()), ..all() }), [6, 5]);
-    let (from, to) = (Some(Nanos(2 * SECOND)), Some(Nanos(4 * SECOND)));
+    let (from, to) = (Some(Nanos(2 * NANOS_PER_SECOND)), Some(Nanos(4 * NANOS_PER_SECOND)));
     assert_eq!(sequences(JournalFilter { from, to, ..all() }), [3, 2]);
     let page = alarms.journal(&JournalFilter { most: 2, ..all() }).unwrap();
     assert_eq!(sequences(JournalFilter { after: page.next, most: 2, ..all() }), [5, 4]);
@@ -113,16 +113,17 @@ fn figures_count_what_stands_and_what_chatters() {
     commit(&alarms, "Hot", "hidden", EventKind::Raised, 3_601);
     alarms.act(action("Hot", "hidden", ActionVerb::Suppress, 3_602)).unwrap();
     let check = |alarms: &oasis_alarms::Alarms| {
-        let figures = alarms.statistics(Nanos(3_615 * SECOND)).unwrap();
+        let figures = alarms.statistics(Nanos(3_615 * NANOS_PER_SECOND)).unwrap();
         assert_eq!((figures.alarms, figures.unacknowledged, figures.suppressed), (4, 2, 1));
         let high = figures.standing.iter().find(|(severity, _)| *severity == Severity::High);
         assert_eq!(high, Some(&(Severity::High, 2)));
         assert_eq!([figures.raised_ten_minutes, figures.raised_hour, figures.raised_day], [3, 5, 6]);
         assert_eq!(figures.most_frequent[0], (key("Hot", "chatty"), 3));
-        assert_eq!(figures.longest_standing[0], (key("Latched", "old"), 10 * SECOND));
+        assert_eq!(figures.longest_standing[0], (key("Latched", "old"), 10 * NANOS_PER_SECOND));
         let chatty = Filter { instance: Some("chatty".into()), ..Filter::default() };
         assert_eq!(alarms.list(&chatty).alarms[0].raised_last_hour, 3);
-        let seen = alarms.statistics_visible(Nanos(3_615 * SECOND), |key| key.instance == "new").unwrap();
+        let seen =
+            alarms.statistics_visible(Nanos(3_615 * NANOS_PER_SECOND), |key| key.instance == "new").unwrap();
         assert_eq!((seen.alarms, seen.raised_day, seen.most_frequent.len()), (1, 1, 1));
     };
     check(&alarms);

@@ -16,9 +16,9 @@ use tokio::time::Instant;
 use utoipa::IntoParams;
 
 /// Longest time that a request waits for a change.
-const LONGEST_WAIT: Duration = Duration::from_secs(10);
-/// How often a request that waits looks at the number that changes with the accounts.
-const LOOK: Duration = Duration::from_millis(50);
+const MAX_WAIT: Duration = Duration::from_secs(10);
+/// Interval at which a waiting request polls the revision of the accounts.
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 #[derive(Debug, Deserialize, IntoParams)]
 pub struct CopyQuery {
@@ -43,11 +43,11 @@ pub async fn copy(
         return Err(Problem::new(StatusCode::FORBIDDEN, "token_required", detail));
     }
     let after: Option<Position> = match after {
-        Some(text) => Some(text.parse::<Position>().map_err(|error| bad(&error))?),
+        Some(text) => Some(text.parse::<Position>().map_err(|error| bad_position(&error))?),
         None => None,
     };
     let permissions = &api.doors.permissions;
-    let wait = Duration::from_millis(wait_ms.unwrap_or(0)).min(LONGEST_WAIT);
+    let wait = Duration::from_millis(wait_ms.unwrap_or(0)).min(MAX_WAIT);
     let (begin, access) = (Instant::now(), permissions.access.clone());
     let copy = loop {
         let generation = access.generation();
@@ -64,7 +64,7 @@ pub async fn copy(
     // The change may have been that this token is revoked.
     let refreshed = caller.refresh(permissions);
     refreshed.map_err(|ended| Problem::new(StatusCode::UNAUTHORIZED, "bad_token", ended.to_string()))?;
-    caller.ask_for(Verb::Follow, Target::Dac)?;
+    caller.authorize(Verb::Follow, Target::Dac)?;
     if after.is_none() && copy.position.is_some() {
         // Every first copy, by whomever, is remembered; renewals are not.
         let address = caller.peer().ip().to_canonical().to_string();
@@ -80,7 +80,7 @@ pub async fn copy(
 
 /// Whether the number has changed before this time.
 async fn until_changed(access: &Access, generation: u64, until: Instant) -> bool {
-    let mut looks = tokio::time::interval(LOOK);
+    let mut looks = tokio::time::interval(POLL_INTERVAL);
     while access.generation() == generation {
         if Instant::now() >= until {
             return false;
@@ -90,7 +90,7 @@ async fn until_changed(access: &Access, generation: u64, until: Instant) -> bool
     true
 }
 
-fn bad(error: &oasis_access::PositionError) -> Problem {
+fn bad_position(error: &oasis_access::PositionError) -> Problem {
     Problem::new(StatusCode::BAD_REQUEST, "bad_parameter", format!("after: {error}"))
 }
 

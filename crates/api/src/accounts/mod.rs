@@ -68,7 +68,7 @@ fn bad_password(error: &PasswordError) -> Problem {
 }
 
 fn name(text: &str) -> Result<Name, Problem> {
-    text.parse().map_err(|error: oasis_access::NameError| bad(error.to_string()))
+    text.parse().map_err(|error: oasis_access::NameError| bad_account(error.to_string()))
 }
 
 fn names(texts: &[String]) -> Result<BTreeSet<Name>, Problem> {
@@ -78,7 +78,7 @@ fn names(texts: &[String]) -> Result<BTreeSet<Name>, Problem> {
 fn rules(texts: &[String]) -> Result<Vec<Rule>, Problem> {
     let rules = texts
         .iter()
-        .map(|text| text.parse().map_err(|error: oasis_access::RuleError| bad(error.to_string())));
+        .map(|text| text.parse().map_err(|error: oasis_access::RuleError| bad_account(error.to_string())));
     rules.collect()
 }
 
@@ -90,6 +90,6 @@ fn list(names: &BTreeSet<Name>) -> Vec<String> {
     names.iter().map(|name| name.as_str().to_owned()).collect()
 }
 
-fn bad(detail: String) -> Problem {
+fn bad_account(detail: String) -> Problem {
     Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "bad_account", detail)
 }

@@ -49,12 +49,12 @@ pub struct RoleRules {
     rules: Vec<String>,
 }
 
-/// What somebody with these rules would see.
+/// The visibility that these rules grant.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Preview {
-    /// How many instances it may read.
+    /// Number of instances it may read.
     sees: usize,
-    /// How many there are.
+    /// Number of all instances.
     total: usize,
     /// The first of them, as `NODE/INSTANCE`.
     instances: Vec<String>,
@@ -97,7 +97,7 @@ pub async fn put(
     change(&api, &caller, &headers, action, set).await.map(|()| StatusCode::NO_CONTENT)
 }
 
-/// Removes a role that nobody has.
+/// Removes a role that no user has.
 #[utoipa::path(delete, path = "/api/v1/roles/{name}", params(("name" = String, Path)),
     responses((status = 204), (status = 403, body = Problem), (status = 404, body = Problem), (status = 409, body = Problem), (status = 422, body = Problem)))]
 pub async fn remove(
@@ -112,13 +112,13 @@ pub async fn remove(
     change(&api, &caller, &headers, action, remove).await.map(|()| StatusCode::NO_CONTENT)
 }
 
-/// What somebody with these rules would see, without giving them to anybody.
+/// Returns the visibility that these rules would grant, without granting them.
 #[utoipa::path(post, path = "/api/v1/roles/preview", request_body = RoleRules,
     responses((status = 200, body = Preview), (status = 403, body = Problem), (status = 422, body = Problem)))]
 pub async fn preview(State(api): State<Api>, body: Bytes) -> Result<Json<Preview>, Problem> {
     let RoleRules { rules: written } = crate::body(&body)?;
     if written.len() > MOST_RULES {
-        return Err(super::bad(format!(
+        return Err(super::bad_account(format!(
             "{} rules are more than the {MOST_RULES} that a role may have",
             written.len()
         )));

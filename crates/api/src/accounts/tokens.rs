@@ -131,7 +131,7 @@ fn expiry(text: &str) -> Result<Nanos, Problem> {
     let time = time::parse_date(text).and_then(|time| u64::try_from(time).ok());
     let time = time.filter(|time| *time > Moment::now().wall.0);
     let time = time.ok_or_else(|| {
-        super::bad(format!(
+        super::bad_account(format!(
             "expires is {text:?}: write a date and time that is to come, such as 2030-05-04T12:00:00Z"
         ))
     })?;

@@ -28,7 +28,7 @@ pub struct UserView {
     /// Whether it can be removed, and can have a password.
     is_account: bool,
     has_password: bool,
-    /// Who it is for its provider of identity.
+    /// Subject: the user's identifier at the identity provider.
     #[serde(skip_serializing_if = "Option::is_none")]
     subject: Option<String>,
     /// When it was added; absent for `local` and `stranger`.
@@ -47,7 +47,7 @@ pub struct NewUser {
     roles: Vec<String>,
 }
 
-/// What is to be changed.
+/// Changes to a user.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct UserChange {
@@ -58,7 +58,7 @@ pub struct UserChange {
 
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Ended {
-    /// How many sessions have ended.
+    /// Number of sessions that have ended.
     sessions: usize,
 }
 

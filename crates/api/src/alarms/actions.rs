@@ -1,4 +1,4 @@
-//! What operators do with alarms.
+//! Actions of operators on alarms.
 
 use super::{alarms, failure, forward, view::AlarmJson};
 use crate::{Api, archive::blocking};
@@ -10,8 +10,8 @@ use axum::{
 };
 use oasis_access::Verb;
 use oasis_alarms::{
-    Action, ActionError, ActionVerb, AlarmKey, AlarmView, Alarms, Ask, NotUnderstood, RelayedAlarm,
-    UpstreamAnswer,
+    Action, ActionError, ActionVerb, AlarmKey, AlarmView, Alarms, NotUnderstood, RelayedAlarm,
+    UpstreamAnswer, UpstreamRequest,
 };
 use oasis_dac::now;
 use oasis_doors::{Problem, permissions::Caller};
@@ -19,11 +19,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
-/// What to do with an alarm.
+/// Action on an alarm.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 #[schema(as = AlarmVerb)]
-pub enum Asked {
+pub enum RequestedAction {
     Acknowledge,
     Shelve,
     Unshelve,
@@ -39,12 +39,12 @@ pub struct AlarmAction {
     rule: String,
     node: String,
     instance: String,
-    action: Asked,
+    action: RequestedAction,
     /// Why, for the journal; at most 1024 bytes.
     comment: Option<String>,
-    /// Of `shelve`: for how many seconds.
+    /// For `shelve`: duration in seconds.
     seconds: Option<u64>,
-    /// Of `shelve`: until the alarm clears. With `seconds`, until the first of both.
+    /// For `shelve`: until the alarm clears. With `seconds`, until the first of both.
     #[serde(default)]
     once: bool,
 }
@@ -65,7 +65,7 @@ pub async fn act(
     let AlarmAction { rule, node, instance, action: word, comment, .. } = asked;
     let (name, target) = (audited(word), format!("{rule} {node}/{instance}"));
     let arguments = arguments(verb, comment.as_deref());
-    if let Err(refusal) = caller.ask(Verb::Alarms, &node, &instance) {
+    if let Err(refusal) = caller.authorize_instance(Verb::Alarms, &node, &instance) {
         api.doors.permissions.record_refusal(&caller, name, &target, arguments, &refusal).await;
         return Err(Problem::from(refusal).recorded());
     }
@@ -101,11 +101,16 @@ fn of_upstream<'a>(
     }
     let relayed = api.relayed_alarms.as_ref()?;
     let alarm = relayed.get(key)?;
-    Some(move |body: &Value| (alarm, relayed.ask(key, Ask::Act(body.clone()))))
+    Some(move |body: &Value| (alarm, relayed.forward(key, UpstreamRequest::Act(body.clone()))))
 }
 
 /// The action as the DAC of the alarm receives it.
-fn asked_of_upstream(key: &AlarmKey, word: Asked, verb: ActionVerb, comment: Option<&str>) -> Value {
+fn asked_of_upstream(
+    key: &AlarmKey,
+    word: RequestedAction,
+    verb: ActionVerb,
+    comment: Option<&str>,
+) -> Value {
     let AlarmKey { rule, node, instance } = key;
     let mut body = json!({"rule": rule, "node": node, "instance": instance, "action": word});
     if let ActionVerb::Shelve { seconds, once } = verb {
@@ -122,31 +127,31 @@ fn not_understood(error: &NotUnderstood) -> Problem {
 }
 
 fn verb(asked: &AlarmAction) -> Result<ActionVerb, Problem> {
-    if asked.action != Asked::Shelve && (asked.seconds.is_some() || asked.once) {
+    if asked.action != RequestedAction::Shelve && (asked.seconds.is_some() || asked.once) {
         let detail = "only a shelve has seconds or once";
         return Err(Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "bad_request", detail));
     }
     Ok(match asked.action {
-        Asked::Acknowledge => ActionVerb::Acknowledge,
-        Asked::Shelve => ActionVerb::Shelve { seconds: asked.seconds, once: asked.once },
-        Asked::Unshelve => ActionVerb::Unshelve,
-        Asked::Suppress => ActionVerb::Suppress,
-        Asked::Unsuppress => ActionVerb::Unsuppress,
-        Asked::OutOfService => ActionVerb::OutOfService,
-        Asked::InService => ActionVerb::InService,
+        RequestedAction::Acknowledge => ActionVerb::Acknowledge,
+        RequestedAction::Shelve => ActionVerb::Shelve { seconds: asked.seconds, once: asked.once },
+        RequestedAction::Unshelve => ActionVerb::Unshelve,
+        RequestedAction::Suppress => ActionVerb::Suppress,
+        RequestedAction::Unsuppress => ActionVerb::Unsuppress,
+        RequestedAction::OutOfService => ActionVerb::OutOfService,
+        RequestedAction::InService => ActionVerb::InService,
     })
 }
 
 /// The name of an action in the audit log.
-fn audited(asked: Asked) -> &'static str {
+fn audited(asked: RequestedAction) -> &'static str {
     match asked {
-        Asked::Acknowledge => "alarm:acknowledge",
-        Asked::Shelve => "alarm:shelve",
-        Asked::Unshelve => "alarm:unshelve",
-        Asked::Suppress => "alarm:suppress",
-        Asked::Unsuppress => "alarm:unsuppress",
-        Asked::OutOfService => "alarm:out-of-service",
-        Asked::InService => "alarm:in-service",
+        RequestedAction::Acknowledge => "alarm:acknowledge",
+        RequestedAction::Shelve => "alarm:shelve",
+        RequestedAction::Unshelve => "alarm:unshelve",
+        RequestedAction::Suppress => "alarm:suppress",
+        RequestedAction::Unsuppress => "alarm:unsuppress",
+        RequestedAction::OutOfService => "alarm:out-of-service",
+        RequestedAction::InService => "alarm:in-service",
     }
 }
 

@@ -19,16 +19,16 @@ pub struct AllAlarms {
 /// A part of the list.
 #[derive(Debug)]
 pub struct Page {
-    pub at: Place,
+    pub at: AlarmPosition,
     pub alarms: Vec<AlarmJson>,
     pub next: Option<AlarmKey>,
 }
 
 /// A place in the changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Place {
+pub struct AlarmPosition {
     own: u64,
-    /// Of a DAC that relays others.
+    /// Revision at a DAC that relays others.
     relayed: Option<u64>,
 }
 
@@ -39,7 +39,7 @@ pub struct Watch {
 }
 
 impl AllAlarms {
-    /// Those of a DAC.
+    /// Returns the alarms of a DAC.
     pub fn of(api: &Api) -> Result<Self, Problem> {
         let (own, relayed) = (api.alarms.clone(), api.relayed_alarms.clone());
         if own.is_none() && !api.relays_alarms() {
@@ -67,7 +67,7 @@ impl AllAlarms {
             all.truncate(most);
             next = all.last().filter(|_| is_cut).map(|(key, _)| key.clone());
         }
-        let at = Place { own: own.revision, relayed: page_relayed };
+        let at = AlarmPosition { own: own.revision, relayed: page_relayed };
         Page { at, alarms: all.into_iter().map(|(_, alarm)| alarm).collect(), next }
     }
 
@@ -76,7 +76,11 @@ impl AllAlarms {
     }
 
     /// Changes after a place with the place after each, and where the next ones follow; none if some may be missing: list all again.
-    pub fn changes(&self, since: Place, caller: &Caller) -> Option<(Vec<(Place, AlarmJson)>, Place)> {
+    pub fn changes(
+        &self,
+        since: AlarmPosition,
+        caller: &Caller,
+    ) -> Option<(Vec<(AlarmPosition, AlarmJson)>, AlarmPosition)> {
         let mut at = since;
         let mut all = Vec::new();
         if let Some(own) = &self.own {
@@ -121,7 +125,9 @@ impl AllAlarms {
             let mut found: Vec<_> = changed.chain(removed).collect();
             found.sort_by_key(|(revision, _)| *revision);
             all.extend(
-                found.into_iter().map(|(revision, alarm)| (Place { relayed: Some(revision), ..at }, alarm)),
+                found
+                    .into_iter()
+                    .map(|(revision, alarm)| (AlarmPosition { relayed: Some(revision), ..at }, alarm)),
             );
             at.relayed = Some(changes.revision);
         }
@@ -129,7 +135,7 @@ impl AllAlarms {
     }
 
     /// Whether changes after a place are all known.
-    pub fn knows(&self, place: Place) -> bool {
+    pub fn knows(&self, place: AlarmPosition) -> bool {
         let own = self.own.as_ref().is_none_or(|own| !own.changes(place.own).is_incomplete);
         let relayed = match (&self.relayed, place.relayed) {
             (Some(relayed), Some(at)) => !relayed.changes(at).is_incomplete,
@@ -147,14 +153,14 @@ impl AllAlarms {
     }
 }
 
-impl Place {
+impl AlarmPosition {
     /// The newest revision, for people.
     pub fn revision(self) -> u64 {
         self.relayed.unwrap_or_default().max(self.own)
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for AlarmPosition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.relayed {
             None => write!(f, "{}", self.own),
@@ -163,7 +169,7 @@ impl fmt::Display for Place {
     }
 }
 
-impl FromStr for Place {
+impl FromStr for AlarmPosition {
     type Err = std::num::ParseIntError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {

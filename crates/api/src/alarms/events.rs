@@ -15,7 +15,7 @@ use axum::{
 use futures_util::stream;
 use oasis_access::{Target, Verb};
 use oasis_alarms::Filter;
-use oasis_doors::{Doors, Place, Problem, permissions::Caller};
+use oasis_doors::{DoorPermit, Doors, Problem, permissions::Caller};
 use serde::Serialize;
 use std::{convert::Infallible, net::SocketAddr, pin::pin, sync::Arc, time::Duration};
 use tokio::{
@@ -24,17 +24,17 @@ use tokio::{
 };
 
 /// Alarms in one `alarms` event.
-const PAGE: usize = 200;
-/// Changes are put together up to so many bytes.
-const MOST_BYTES: usize = 64 * 1024;
+const PAGE_ALARMS: usize = 200;
+/// Upper bound of the bytes of changes in one message.
+const MAX_MESSAGE_BYTES: usize = 64 * 1024;
 /// Milliseconds until a browser connects again.
 const RETRY: &str = "retry: 1000\n\n";
 /// Longest time that a reader keeps its rights without a look-up.
-const RECHECK: Duration = Duration::from_secs(3);
+const RECHECK_INTERVAL: Duration = Duration::from_secs(3);
 /// Interval of keep-alive messages.
-const KEEP_ALIVE: Duration = Duration::from_secs(15);
+const KEEP_ALIVE_INTERVAL: Duration = Duration::from_secs(15);
 /// Longest time in which a client takes nothing.
-const STALL: Duration = Duration::from_secs(30);
+const STALL_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Alarms that the caller may see, and then each change.
 #[utoipa::path(get, path = "/api/v1/alarms/events",
@@ -78,16 +78,16 @@ struct Stream {
     alarms: AllAlarms,
     changed: all::Watch,
     to: mpsc::Sender<String>,
-    /// Who writes texts: one stream at a time, so that many that begin at once delay no samples.
+    /// Permit to write texts. One stream holds it at a time, so that many streams that begin at once delay no samples.
     turn: Arc<Semaphore>,
     /// Taken as long as the stream lives.
-    _place: Place,
+    _place: DoorPermit,
 }
 
 /// The client is gone, or does not read.
-struct Gone;
+struct ClientGone;
 
-/// What a client waits for.
+/// Events that a client waits for.
 enum Wake {
     Changed,
     /// Nothing has happened for a while.
@@ -96,11 +96,11 @@ enum Wake {
 }
 
 impl Stream {
-    async fn run(mut self, last: Option<all::Place>) {
+    async fn run(mut self, last: Option<all::AlarmPosition>) {
         let _ = self.converse(last).await;
     }
 
-    async fn converse(&mut self, last: Option<all::Place>) -> Result<(), Gone> {
+    async fn converse(&mut self, last: Option<all::AlarmPosition>) -> Result<(), ClientGone> {
         let doors = self.doors.clone();
         let mut ended = pin!(doors.ended());
         self.send(RETRY.to_owned()).await?;
@@ -113,23 +113,23 @@ impl Stream {
             at = self.send_changes(at).await?;
             let wake = tokio::select! {
                 () = &mut ended => Wake::ShuttingDown,
-                () = self.to.closed() => return Err(Gone),
+                () = self.to.closed() => return Err(ClientGone),
                 changed = self.changed.changed() => {
                     // The sender lives as long as the alarms, which this has.
                     if changed { Wake::Changed } else { Wake::ShuttingDown }
                 }
-                () = tokio::time::sleep(RECHECK) => Wake::Quiet,
+                () = tokio::time::sleep(RECHECK_INTERVAL) => Wake::Quiet,
             };
             match self.caller.refresh(&self.doors.permissions) {
                 Ok(false) => {}
-                // What it may see has changed.
+                // The visible alarms have changed.
                 Ok(true) if self.may_read() => at = self.send_list().await?,
                 Ok(true) | Err(_) => return self.send_end("access_ended").await,
             }
             match wake {
                 Wake::ShuttingDown => return self.send_end("shutting_down").await,
                 Wake::Changed => quiet_since = Instant::now(),
-                Wake::Quiet if quiet_since.elapsed() >= KEEP_ALIVE => {
+                Wake::Quiet if quiet_since.elapsed() >= KEEP_ALIVE_INTERVAL => {
                     self.send(":\n\n".to_owned()).await?;
                     quiet_since = Instant::now();
                 }
@@ -143,9 +143,9 @@ impl Stream {
     }
 
     /// Sends the whole list in pages. Returns the place from which the changes follow.
-    async fn send_list(&self) -> Result<all::Place, Gone> {
-        let mut filter = Filter { most: PAGE, ..Filter::default() };
-        // What changes during the pages follows as a change.
+    async fn send_list(&self) -> Result<all::AlarmPosition, ClientGone> {
+        let mut filter = Filter { most: PAGE_ALARMS, ..Filter::default() };
+        // A change during the pages follows as a change.
         let mut from = None;
         loop {
             let turn = self.turn.acquire().await;
@@ -163,7 +163,7 @@ impl Stream {
     }
 
     /// Sends what has changed after a place. Returns the place after it.
-    async fn send_changes(&self, mut at: all::Place) -> Result<all::Place, Gone> {
+    async fn send_changes(&self, mut at: all::AlarmPosition) -> Result<all::AlarmPosition, ClientGone> {
         loop {
             let turn = self.turn.acquire().await;
             let found = self.alarms.changes(at, &self.caller);
@@ -180,7 +180,7 @@ impl Stream {
             while rest.peek().is_some() {
                 let turn = self.turn.acquire().await;
                 let mut text = String::new();
-                while text.len() < MOST_BYTES
+                while text.len() < MAX_MESSAGE_BYTES
                     && let Some((place, alarm)) = rest.next()
                 {
                     text += &event("alarm", Some(*place), alarm);
@@ -191,19 +191,19 @@ impl Stream {
         }
     }
 
-    async fn send_end(&self, cause: &str) -> Result<(), Gone> {
+    async fn send_end(&self, cause: &str) -> Result<(), ClientGone> {
         self.send(event("end", None, &serde_json::json!({"event": "end", "cause": cause}))).await
     }
 
-    async fn send(&self, text: String) -> Result<(), Gone> {
-        match timeout(STALL, self.to.send(text)).await {
+    async fn send(&self, text: String) -> Result<(), ClientGone> {
+        match timeout(STALL_TIMEOUT, self.to.send(text)).await {
             Ok(Ok(())) => Ok(()),
-            _ => Err(Gone),
+            _ => Err(ClientGone),
         }
     }
 }
 
-fn event(name: &str, id: Option<all::Place>, data: &impl Serialize) -> String {
+fn event(name: &str, id: Option<all::AlarmPosition>, data: &impl Serialize) -> String {
     let id = id.map(|id| format!("id: {id}\n")).unwrap_or_default();
     let data = serde_json::to_string(data).unwrap_or_default();
     format!("event: {name}\n{id}data: {data}\n\n")

@@ -8,7 +8,7 @@ use std::time::Duration;
 use tokio::time::timeout;
 
 /// Time for an answer of an upstream, which may ask further.
-const PATIENCE: Duration = Duration::from_secs(6);
+const UPSTREAM_TIMEOUT: Duration = Duration::from_secs(6);
 /// The code of an upstream that does not answer.
 const LOST: &str = "upstream_failed";
 
@@ -16,7 +16,7 @@ const LOST: &str = "upstream_failed";
 pub async fn asked(asked: Option<UpstreamAnswer>) -> Result<Value, UpstreamRefusal> {
     let lost = |why: &str| UpstreamRefusal { status: None, code: LOST.into(), detail: why.to_owned() };
     let asked = asked.ok_or_else(|| lost("it is not connected, or busy: try again"))?;
-    match timeout(PATIENCE, asked).await {
+    match timeout(UPSTREAM_TIMEOUT, asked).await {
         Ok(Ok(answered)) => answered,
         Ok(Err(_)) => Err(lost("the connection has ended: try again")),
         Err(_) => Err(lost("it does not answer: look whether the action was taken")),
@@ -28,7 +28,7 @@ pub async fn answer(question: Option<UpstreamAnswer>) -> Result<Value, Problem> 
     asked(question).await.map_err(refused)
 }
 
-/// What an upstream refuses is refused here too. That it refuses this DAC's token is no fault of the caller.
+/// Converts a refusal of the upstream into one of this DAC. A refused token of this DAC is no fault of the caller.
 fn refused(UpstreamRefusal { status, code, detail }: UpstreamRefusal) -> Problem {
     let status = status.and_then(|status| StatusCode::from_u16(status).ok());
     let (status, detail) = match status {

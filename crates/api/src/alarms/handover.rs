@@ -1,6 +1,6 @@
 //! The alarms and states of rules of this DAC, for others that may become the home of its nodes.
 
-use super::ask;
+use super::query_alarms;
 use crate::Api;
 use axum::{
     Extension, Json,
@@ -24,7 +24,7 @@ pub struct HandoverQuery {
     after: Option<u64>,
 }
 
-/// What has changed.
+/// Changes since a position.
 #[derive(Debug, Serialize)]
 struct Answer {
     /// The life of this DAC.
@@ -54,7 +54,7 @@ pub async fn list(
         let target = || Target::Instance { node, instance };
         reader.may(Verb::ReadLive, target()) && reader.may(Verb::ReadPast, target())
     };
-    let mut page = ask(&api, move |alarms| alarms.handovers(after, may_read)).await?;
+    let mut page = query_alarms(&api, move |alarms| alarms.handovers(after, may_read)).await?;
     page.nodes.retain(|handover| caller.sees_node(&handover.node));
     let answer = Answer { epoch, position: page.position, has_more: page.has_more, nodes: page.nodes };
     let no_store = (header::CACHE_CONTROL, HeaderValue::from_static("no-store"));

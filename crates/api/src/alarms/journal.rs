@@ -1,6 +1,6 @@
 //! The journal of alarms, and of the results of all other rules.
 
-use super::{all::AllAlarms, ask, bad, merge, view};
+use super::{all::AllAlarms, bad_parameter, merge, query_alarms, view};
 use crate::Api;
 use axum::{
     Extension, Json,
@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 use utoipa::{IntoParams, ToSchema};
 
 /// Entries in one answer: by default, and at most.
-const LISTED: usize = 1_000;
+const MAX_ENTRIES: usize = 1_000;
 
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = AlarmJournal)]
@@ -39,7 +39,7 @@ pub enum After {
     OfSeveral(String),
 }
 
-/// What happened to an alarm, or the result of another rule. What is not known is absent.
+/// An event of an alarm, or the result of another rule. Unknown properties are absent.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[schema(as = AlarmJournalEntry)]
 pub struct EntryView {
@@ -54,7 +54,7 @@ pub struct EntryView {
     rule: String,
     pub node: String,
     pub instance: String,
-    /// What happened, such as `raised`.
+    /// Kind of the event, such as `raised`.
     kind: String,
     /// The state of the alarm after it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -66,7 +66,7 @@ pub struct EntryView {
     /// The value that was compared.
     #[serde(skip_serializing_if = "Option::is_none")]
     value: Option<f64>,
-    /// What it was compared with.
+    /// Limit that the value was compared with.
     #[serde(skip_serializing_if = "Option::is_none")]
     limit: Option<f64>,
     /// Unit of both.
@@ -86,7 +86,7 @@ pub struct EntryView {
     /// Whether the samples came too late to act on.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     late: bool,
-    /// Who acted; with the address only for callers that may read everything.
+    /// Principal that acted; with the address only for callers that may read everything.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub principal: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -127,9 +127,9 @@ impl EntryView {
 
 #[derive(Debug, Clone, Deserialize, IntoParams)]
 pub struct JournalQuery {
-    /// What happened no earlier: nanoseconds since 1970, a date and time, or how long ago (-15m).
+    /// Earliest time (inclusive): nanoseconds since 1970, a date and time, or an age (-15m).
     pub from: Option<String>,
-    /// What happened earlier.
+    /// Latest time (exclusive).
     pub to: Option<String>,
     /// Entries of this rule.
     pub rule: Option<String>,
@@ -147,7 +147,7 @@ pub struct JournalQuery {
     relayed: Option<bool>,
 }
 
-/// What happened to alarms of instances whose past the caller may read, newest first.
+/// Lists the events of alarms of instances whose past the caller may read, newest first.
 #[utoipa::path(get, path = "/api/v1/alarms/journal", params(JournalQuery),
     responses((status = 200, body = Journal), (status = 400, body = Problem), (status = 404, body = Problem)))]
 pub async fn list(
@@ -174,13 +174,14 @@ pub async fn own(
     mut filter: JournalFilter,
     after: Option<&str>,
 ) -> Result<(Vec<EntryView>, Option<u64>), Problem> {
-    let wrong = |after: &str| bad(format!("after is {after:?}: take it from next of an earlier answer"));
+    let wrong =
+        |after: &str| bad_parameter(format!("after is {after:?}: take it from next of an earlier answer"));
     filter.after = after.map(|after| after.parse().map_err(|_| wrong(after))).transpose()?;
     if api.alarms.is_none() {
         return Ok((Vec::new(), None));
     }
     let reader = caller.clone();
-    let page = ask(api, move |alarms| {
+    let page = query_alarms(api, move |alarms| {
         let sees =
             |node: &str, instance: &str| reader.may(Verb::ReadPast, Target::Instance { node, instance });
         alarms.journal_visible(&filter, sees)
@@ -198,7 +199,7 @@ fn filter(query: JournalQuery) -> Result<JournalFilter, Problem> {
     let kind = query.kind.map(|name| {
         let known: Vec<_> = JournalKind::ALL.iter().map(|kind| kind.name()).collect();
         let named = JournalKind::named(&name);
-        named.ok_or_else(|| bad(format!("kind is {name:?}: write one of {}", known.join(", "))))
+        named.ok_or_else(|| bad_parameter(format!("kind is {name:?}: write one of {}", known.join(", "))))
     });
     Ok(JournalFilter {
         from,
@@ -208,10 +209,10 @@ fn filter(query: JournalQuery) -> Result<JournalFilter, Problem> {
         instance: query.instance,
         kind: kind.transpose()?,
         after: None,
-        most: query.limit.unwrap_or(LISTED).clamp(1, LISTED),
+        most: query.limit.unwrap_or(MAX_ENTRIES).clamp(1, MAX_ENTRIES),
     })
 }
 
 fn at(name: &str, text: &str) -> Result<Nanos, Problem> {
-    time::parse(text, now()).map(Nanos).map_err(|error| bad(format!("{name} is {text:?}: {error}")))
+    time::parse(text, now()).map(Nanos).map_err(|error| bad_parameter(format!("{name} is {text:?}: {error}")))
 }

@@ -2,7 +2,7 @@
 
 use super::{
     all::{AllAlarms, Page},
-    bad,
+    bad_parameter,
     view::AlarmJson,
 };
 use crate::Api;
@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 /// Alarms in one answer: by default, and at most.
-const LISTED: usize = 1_000;
+const MAX_ALARMS: usize = 1_000;
 
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = AlarmList)]
@@ -38,7 +38,7 @@ impl Alarms {
 
 #[derive(Debug, Deserialize, IntoParams)]
 pub struct AlarmQuery {
-    /// `standing` (the default): active, latched, or silenced by somebody; `all`: those too that are normal.
+    /// `standing` (the default): active, latched, or silenced by an operator; `all`: normal ones too.
     state: Option<String>,
     /// Alarms of this rule.
     rule: Option<String>,
@@ -71,11 +71,13 @@ fn filter(query: AlarmQuery) -> Result<Filter, Problem> {
     let is_standing = match query.state.as_deref() {
         None | Some("standing") => true,
         Some("all") => false,
-        Some(other) => return Err(bad(format!("state is {other:?}: write standing or all"))),
+        Some(other) => return Err(bad_parameter(format!("state is {other:?}: write standing or all"))),
     };
     let severity = query.severity.map(|name| {
         let named = names::severity(&name);
-        named.ok_or_else(|| bad(format!("severity is {name:?}: write low, medium, high or critical")))
+        named.ok_or_else(|| {
+            bad_parameter(format!("severity is {name:?}: write low, medium, high or critical"))
+        })
     });
     Ok(Filter {
         is_standing,
@@ -84,7 +86,7 @@ fn filter(query: AlarmQuery) -> Result<Filter, Problem> {
         instance: query.instance,
         severity: severity.transpose()?,
         after: query.after.map(|after| key(&after)).transpose()?,
-        most: query.limit.unwrap_or(LISTED).clamp(1, LISTED),
+        most: query.limit.unwrap_or(MAX_ALARMS).clamp(1, MAX_ALARMS),
     })
 }
 
@@ -95,7 +97,7 @@ fn place(key: &AlarmKey) -> String {
 
 fn key(text: &str) -> Result<AlarmKey, Problem> {
     let parts: Result<[String; 3], _> = serde_json::from_str(text);
-    let [rule, node, instance] =
-        parts.map_err(|_| bad(format!("after is {text:?}: take it from next of an earlier answer")))?;
+    let [rule, node, instance] = parts
+        .map_err(|_| bad_parameter(format!("after is {text:?}: take it from next of an earlier answer")))?;
     Ok(AlarmKey { rule, node, instance })
 }

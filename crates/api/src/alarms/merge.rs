@@ -1,13 +1,13 @@
 //! The journals of this DAC and of those that it relays as one: each is asked for a page, and the newest entries of all come first.
 
 use super::{
-    bad, forward,
+    bad_parameter, forward,
     journal::{After, EntryView, Journal, JournalQuery, own},
 };
 use crate::Api;
 use futures_util::future::join_all;
 use oasis_access::{Target, Verb};
-use oasis_alarms::{Ask, JournalFilter, RelayedAlarms};
+use oasis_alarms::{JournalFilter, RelayedAlarms, UpstreamRequest};
 use oasis_doors::{Problem, permissions::Caller};
 use serde::Deserialize;
 use std::collections::{BTreeMap, VecDeque};
@@ -19,13 +19,13 @@ const OWN: &str = "";
 struct Source {
     name: String,
     entries: VecDeque<EntryView>,
-    /// Where entries follow that are not in the page.
+    /// Position of the entries that follow the page.
     next: Option<u64>,
     /// The last entry that was taken.
     taken: Option<u64>,
 }
 
-/// What an upstream answers.
+/// Answer of an upstream.
 #[derive(Deserialize)]
 struct Answer {
     entries: Vec<EntryView>,
@@ -47,8 +47,9 @@ pub async fn list(
     let is_wanted = |name: &str| places.as_ref().is_none_or(|places| places.contains_key(name));
     let place = |name: &str| places.as_ref()?.get(name).filter(|at| **at != u64::MAX).copied();
     let most = filter.most;
-    let asked =
-        relayed.ask_all(|name| is_wanted(name).then(|| Ask::Journal(question(query, most, place(name)))));
+    let asked = relayed.forward_all(|name| {
+        is_wanted(name).then(|| UpstreamRequest::Journal(question(query, most, place(name))))
+    });
     let answers = join_all(asked.into_iter().map(async |(name, asked)| (name, forward::asked(asked).await)));
     let mut sources = Vec::new();
     if is_wanted(OWN) {
@@ -60,7 +61,7 @@ pub async fn list(
     for (name, answer) in answers.await {
         let page = match answer {
             Ok(answer) => serde_json::from_value::<Answer>(answer).map_err(|error| error.to_string()),
-            // It keeps no alarms.
+            // The upstream keeps no alarms.
             Err(refusal) if refusal.status == Some(404) => continue,
             Err(refusal) => Err(refusal.detail),
         };
@@ -117,7 +118,7 @@ fn merge(sources: &mut [Source], most: usize, caller: &Caller) -> Vec<EntryView>
     merged
 }
 
-/// Where the next entries follow; none if there are none.
+/// Returns the position of the next entries; none if there are none.
 fn next(sources: Vec<Source>) -> Option<After> {
     let place = |source: Source| match (source.entries.is_empty(), source.next) {
         (true, None) => None,
@@ -130,6 +131,6 @@ fn next(sources: Vec<Source>) -> Option<After> {
 }
 
 fn places(text: &str) -> Result<Places, Problem> {
-    let wrong = |_| bad(format!("after is {text:?}: take it from next of an earlier answer"));
+    let wrong = |_| bad_parameter(format!("after is {text:?}: take it from next of an earlier answer"));
     serde_json::from_str(text).map_err(wrong)
 }

@@ -37,7 +37,7 @@ fn sees(caller: &Caller, key: &AlarmKey) -> bool {
 }
 
 /// Asks the database on a thread that may block.
-async fn ask<T: Send + 'static>(
+async fn query_alarms<T: Send + 'static>(
     api: &Api,
     question: impl FnOnce(&Alarms) -> Result<T, AlarmsError> + Send + 'static,
 ) -> Result<T, Problem> {
@@ -54,6 +54,6 @@ fn failure(error: &AlarmsError) -> Problem {
     Problem::new(status, code, error.to_string())
 }
 
-fn bad(detail: String) -> Problem {
+fn bad_parameter(detail: String) -> Problem {
     Problem::new(StatusCode::BAD_REQUEST, "bad_parameter", detail)
 }

@@ -1,4 +1,4 @@
-//! How many alarms stand at each instance, for fleets.
+//! Number of standing alarms of each instance, for fleets.
 
 use oasis_alarms::{AlarmView, Alarms, Filter, RelayedAlarms};
 use oasis_doors::{AlarmsByInstance, StandingAlarms};
@@ -33,7 +33,7 @@ impl StandingAlarms for AllStanding {
     }
 }
 
-/// Counts an alarm that nobody silences.
+/// Counts an alarm that is not silenced.
 fn count(alarm: &AlarmView, counts: &mut AlarmsByInstance) {
     if alarm.state == Standing::Normal || alarm.is_silenced() {
         return;

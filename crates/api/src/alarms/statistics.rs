@@ -1,6 +1,6 @@
 //! Figures by which ISA-18.2 judges a system of alarms.
 
-use super::{all::AllAlarms, ask, sees};
+use super::{all::AllAlarms, query_alarms, sees};
 use crate::Api;
 use axum::{Extension, Json, extract::State};
 use oasis_alarms::{AlarmKey, Statistics};
@@ -16,9 +16,9 @@ use utoipa::ToSchema;
 pub struct Figures {
     /// Alarms that exist.
     alarms: u64,
-    /// Alarms that stand and that nobody silences, by severity.
+    /// Standing alarms that are not silenced, by severity.
     standing: BTreeMap<&'static str, u64>,
-    /// Those of them that nobody has acknowledged.
+    /// Standing alarms that are not acknowledged.
     unacknowledged: u64,
     shelved: u64,
     suppressed: u64,
@@ -35,7 +35,7 @@ pub struct Figures {
     journal: Option<JournalSize>,
 }
 
-/// How often alarms were raised.
+/// Number of times that alarms were raised.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = AlarmsRaised)]
 pub struct Raised {
@@ -50,7 +50,7 @@ pub struct Frequent {
     rule: String,
     node: String,
     instance: String,
-    /// How often it was raised in the last hour.
+    /// Number of times that it was raised in the last hour.
     count: u32,
 }
 
@@ -105,7 +105,7 @@ impl Figures {
     }
 }
 
-/// How many alarms stand, how often alarms were raised, and which ones chatter or stand for long.
+/// Returns the numbers of standing and of raised alarms, and the alarms that chatter or stand for long.
 #[utoipa::path(get, path = "/api/v1/alarms/statistics",
     responses((status = 200, body = Figures), (status = 404, body = Problem)))]
 pub async fn show(
@@ -115,7 +115,8 @@ pub async fn show(
     let mut figures = match &api.alarms {
         Some(_) => {
             let reader = caller.clone();
-            ask(&api, move |alarms| alarms.statistics_visible(now(), |key| sees(&reader, key))).await?
+            query_alarms(&api, move |alarms| alarms.statistics_visible(now(), |key| sees(&reader, key)))
+                .await?
         }
         None => Statistics::default(),
     };

@@ -44,7 +44,7 @@ fn info(table: &rows::Table) -> TableInfo {
     TableInfo::without_units(table.name, table.about, &table.columns)
 }
 
-/// What a caller may see of who acted.
+/// Returns the visible part of a principal that acted.
 fn author(caller: &Caller) -> impl Fn(&str) -> String {
     |who| caller.shown_author(who).to_owned()
 }

@@ -19,7 +19,7 @@ pub struct AlarmJson {
     instance: String,
     /// `normal`, `active` or `latched`.
     state: &'static str,
-    /// Whether it needs no acknowledgement: somebody has acknowledged it, or it is normal.
+    /// Whether it needs no acknowledgement: it is acknowledged or normal.
     acknowledged: bool,
     /// `low`, `medium`, `high` or `critical`.
     severity: &'static str,
@@ -31,7 +31,7 @@ pub struct AlarmJson {
     /// The value that was compared.
     #[serde(skip_serializing_if = "Option::is_none")]
     value: Option<f64>,
-    /// What it was compared with.
+    /// Limit that the value was compared with.
     #[serde(skip_serializing_if = "Option::is_none")]
     limit: Option<f64>,
     /// Unit of both.
@@ -62,10 +62,10 @@ pub struct AlarmJson {
     /// Comment of the last action.
     #[serde(skip_serializing_if = "Option::is_none")]
     comment: Option<String>,
-    /// Who acted last; with the address only for callers that may read everything.
+    /// Principal that acted last; with the address only for callers that may read everything.
     #[serde(skip_serializing_if = "Option::is_none")]
     principal: Option<String>,
-    /// How often it was raised in the last hour, at most 60.
+    /// Number of times that it was raised in the last hour, at most 60.
     raised_last_hour: u32,
     /// The revision of its last change.
     revision: u64,

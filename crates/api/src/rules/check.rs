@@ -1,4 +1,4 @@
-//! What is wrong with a text, and what its rules would read.
+//! Checks a text: returns its problems and the inputs of its rules.
 
 use super::{
     sight::Sight,
@@ -28,7 +28,7 @@ pub struct RulesText {
     text: String,
 }
 
-/// What is wrong with a text.
+/// Result of checking a text.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Checked {
     /// Its errors and warnings, in the order of the text.

@@ -1,23 +1,23 @@
-//! What can stand at a place of a text.
+//! Completion: proposals for a position in a text.
 
 use super::{check::unreadable, sight::Sight};
 use crate::Api;
 use axum::{Extension, Json, body::Bytes, extract::State, http::HeaderMap};
 use oasis_doors::{Problem, permissions::Caller};
-use oasis_rules::{Completion, Completions, Surroundings};
+use oasis_rules::{Completion, Completions, EditorCatalog};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Place {
+pub struct CompletionRequest {
     /// Rules, at most 1 MiB.
     text: String,
     /// A byte of the text in UTF-8.
     offset: usize,
 }
 
-/// What can stand at a place.
+/// Proposals for a position in a text.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Proposals {
     /// The byte from which on a label replaces the text before the place.
@@ -42,7 +42,7 @@ impl From<Completion> for Proposal {
 }
 
 /// Proposes what can stand at a place: words, inputs, metrics, functions, units, and instances that the caller may see.
-#[utoipa::path(post, path = "/api/v1/rules/complete", request_body = Place,
+#[utoipa::path(post, path = "/api/v1/rules/complete", request_body = CompletionRequest,
     responses((status = 200, body = Proposals), (status = 403, body = Problem), (status = 413, body = Problem), (status = 422, body = Problem),
         (status = 500, body = Problem)))]
 pub async fn complete(
@@ -52,12 +52,12 @@ pub async fn complete(
     body: Bytes,
 ) -> Result<Json<Proposals>, Problem> {
     super::admit(&api, &headers)?;
-    let Place { text, offset } = crate::body(&body)?;
+    let CompletionRequest { text, offset } = crate::body(&body)?;
     super::check_length(&text)?;
     let sight = Sight::of_present(&api.doors, &caller);
     let found = super::blocking(move || {
         let types = sight.types().map_err(|error| unreadable(&error))?;
-        let around = Surroundings { types, instances: sight.known_instances() };
+        let around = EditorCatalog { types, instances: sight.known_instances() };
         Ok::<_, Problem>(oasis_rules::complete(&text, offset, &around))
     });
     let Completions { from, items } = found.await??;

@@ -1,6 +1,6 @@
 //! The directory of files that can be changed.
 
-use super::LONGEST;
+use super::MAX_TEXT_BYTES;
 use crate::whole_file;
 use axum::http::StatusCode;
 use oasis_doors::Problem;
@@ -14,7 +14,7 @@ use std::{
 };
 
 /// Most files of the directory.
-const MOST: usize = 64;
+const MAX_FILES: usize = 64;
 /// Longest name of a file, in bytes.
 const LONGEST_NAME: usize = 64;
 const ENDING: &str = ".rules";
@@ -33,7 +33,7 @@ pub enum FileError {
     Unknown(String),
     #[error("there are {0} files of rules, as many as allowed: delete one first")]
     TooMany(usize),
-    /// The text of somebody else must not be lost.
+    /// The file has another revision: a text of another author must not be lost.
     #[error("{0} has changed since it was read: read it again, and repeat the change")]
     Changed(String),
     #[error("{path} cannot be read or written: {source}", path = .path.display())]
@@ -115,7 +115,7 @@ impl FileStore {
             (Ok(stored), Some(revision)) if stored.revision == revision => {}
             (Err(FileError::Unknown(_)), None) => {
                 let files = self.names()?.len();
-                if files >= MOST {
+                if files >= MAX_FILES {
                     return Err(FileError::TooMany(files));
                 }
             }
@@ -157,9 +157,9 @@ fn is_name(name: &str) -> bool {
 
 fn read(path: &Path) -> io::Result<String> {
     let mut text = String::new();
-    File::open(path)?.take(LONGEST as u64 + 1).read_to_string(&mut text)?;
-    if text.len() > LONGEST {
-        return Err(io::Error::other(format!("it has more than {LONGEST} bytes")));
+    File::open(path)?.take(MAX_TEXT_BYTES as u64 + 1).read_to_string(&mut text)?;
+    if text.len() > MAX_TEXT_BYTES {
+        return Err(io::Error::other(format!("it has more than {MAX_TEXT_BYTES} bytes")));
     }
     Ok(text)
 }
@@ -221,11 +221,11 @@ mod tests {
     fn number_and_size_of_files_are_bounded() {
         let folder = tempfile::tempdir().unwrap();
         let files = FileStore::new(folder.path().to_owned());
-        for number in 0..MOST {
+        for number in 0..MAX_FILES {
             files.write(&format!("{number}.rules"), String::new(), None).unwrap();
         }
-        assert!(matches!(files.write("a.rules", String::new(), None), Err(FileError::TooMany(MOST))));
-        fs::write(folder.path().join("0.rules"), vec![b' '; LONGEST + 1]).unwrap();
+        assert!(matches!(files.write("a.rules", String::new(), None), Err(FileError::TooMany(MAX_FILES))));
+        fs::write(folder.path().join("0.rules"), vec![b' '; MAX_TEXT_BYTES + 1]).unwrap();
         assert!(matches!(files.read("0.rules"), Err(FileError::Storage { .. })));
         fs::write(folder.path().join("0.rules"), b"\xff").unwrap();
         assert!(matches!(files.read("0.rules"), Err(FileError::Storage { .. })));

@@ -28,7 +28,7 @@ use utoipa::{IntoParams, ToSchema};
 #[derive(Debug, Serialize, ToSchema)]
 pub struct RuleFile {
     text: String,
-    /// What a change must name, so that it replaces what its author has read.
+    /// Revision that the author has read: a change must name it, so that it replaces no other.
     revision: String,
     /// Whether it can be changed here: a file of the configuration cannot.
     editable: bool,
@@ -171,7 +171,7 @@ fn check(
         };
         // Instances that match a pattern may come later, so the permission must cover everything.
         for verb in actions.iter().filter_map(|action| Verb::of_command(action.command.name())) {
-            caller.ask_for(verb, Target::Dac)?;
+            caller.authorize(verb, Target::Dac)?;
         }
     }
     Ok(text)

@@ -1,4 +1,4 @@
-//! What an engine runs.
+//! Rules that an engine runs.
 
 use super::views::{DiagnosticView, RuleView};
 use crate::Api;

@@ -19,19 +19,19 @@ use oasis_rules::RulesState;
 use std::sync::Arc;
 
 /// Longest text, in bytes.
-const LONGEST: usize = 1024 * 1024;
+const MAX_TEXT_BYTES: usize = 1024 * 1024;
 
 /// The rules that the API shows and changes.
 #[derive(Debug, Clone, Default)]
 pub struct Rules {
-    /// What the engine tells; none without an engine.
+    /// State of the engine; none without an engine.
     state: Option<Arc<RulesState>>,
     files: Option<Arc<FileStore>>,
     previews: Turns,
 }
 
 impl Rules {
-    /// Of an engine, if there is one.
+    /// Creates the access to the rules of an engine, if there is one.
     pub fn new(state: Option<Arc<RulesState>>) -> Self {
         let directory = state.as_ref().and_then(|state| state.directory());
         let files = directory.map(|directory| Arc::new(FileStore::new(directory.to_owned())));
@@ -57,10 +57,10 @@ fn admit(api: &Api, headers: &HeaderMap) -> Result<(), Problem> {
 }
 
 fn check_length(text: &str) -> Result<(), Problem> {
-    if text.len() <= LONGEST {
+    if text.len() <= MAX_TEXT_BYTES {
         return Ok(());
     }
-    let detail = format!("the text has {} bytes, more than {LONGEST}", text.len());
+    let detail = format!("the text has {} bytes, more than {MAX_TEXT_BYTES}", text.len());
     Err(Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "rules_too_long", detail))
 }
 

@@ -1,4 +1,4 @@
-//! What rules would have reported: over archive and topic logs, bounded, and without acting.
+//! Preview: the reports of rules over archive and topic logs, bounded, and without acting.
 
 use super::{
     check::{UNNAMED, compiled, diagnostics, unreadable},
@@ -28,22 +28,22 @@ use std::{
 };
 use utoipa::ToSchema;
 
-/// How long a preview may take.
-const TIME: Duration = Duration::from_secs(10);
+/// Upper bound of the time of a preview.
+const PREVIEW_TIMEOUT: Duration = Duration::from_secs(10);
 /// Most events of an answer.
-const MOST_EVENTS: usize = 10_000;
+const MAX_EVENTS: usize = 10_000;
 /// Most bytes of their JSON.
 const MOST_BYTES: usize = 8 * 1024 * 1024;
 /// Most instances that a preview reads.
-const MOST_INSTANCES: usize = 2_000;
+const MAX_INSTANCES: usize = 2_000;
 /// Most memory that the rules may take for all of them.
-const MOST_MEMORY: usize = 128 * 1024 * 1024;
-/// Most memory that they may take for one of them. Each sample looks at all of a window, so this also bounds the time that a batch takes.
-const MOST_OF_ONE: usize = 16 * 1024 * 1024;
+const MAX_MEMORY_BYTES: usize = 128 * 1024 * 1024;
+/// Upper bound of their memory for one of them. Each sample reads all of a window, so this also bounds the time that a batch takes.
+const MAX_RULE_BYTES: usize = 16 * 1024 * 1024;
 /// Most notes.
-const MOST_NOTES: usize = 100;
+const MAX_NOTES: usize = 100;
 /// The time that is read by default.
-const HOUR: u64 = 3_600_000_000_000;
+const NANOS_PER_HOUR: u64 = 3_600_000_000_000;
 
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
@@ -58,7 +58,7 @@ pub struct PreviewQuery {
     to: Option<u64>,
 }
 
-/// What rules would have reported.
+/// Reports of rules in a preview.
 #[derive(Debug, Default, Serialize, ToSchema)]
 pub struct Previewed {
     /// Errors of the text; nothing was evaluated if there is one.
@@ -73,7 +73,7 @@ pub struct Previewed {
     missing: u64,
     /// Whether there is more than was evaluated or is shown.
     truncated: bool,
-    /// What a reader should know.
+    /// Remarks on the result.
     notes: Vec<String>,
 }
 
@@ -91,7 +91,8 @@ pub async fn preview(
     let PreviewQuery { text, from, to } = crate::body(&body)?;
     super::check_length(&text)?;
     let until = to.unwrap_or_else(|| now().0);
-    let span = Span { from: from.unwrap_or_else(|| until.saturating_sub(HOUR)), until: Some(until) };
+    let span =
+        Span { from: from.unwrap_or_else(|| until.saturating_sub(NANOS_PER_HOUR)), until: Some(until) };
     let turn = api.rules.previews.take_for(&caller)?;
     let leaving = Leaving::default();
     let has_left = leaving.has_left();
@@ -116,7 +117,7 @@ fn previewed(
         return Ok(Previewed { diagnostics: diagnostics(&report), ..Previewed::default() });
     }
     check_size(sight.past(), &report.program)?;
-    let deadline = Instant::now() + TIME;
+    let deadline = Instant::now() + PREVIEW_TIMEOUT;
     let replay = Replay::open(sight.past(), report.program, span).map_err(|error| match error {
         OpenError::Read(error) => unreadable(&error),
         OpenError::TooManyInstances => too_large(error.to_string()),
@@ -136,9 +137,9 @@ fn check_size(past: &Past, program: &Program) -> Result<(), Problem> {
         *instances.entry(input).or_default() += 1;
     }
     let all: usize = instances.values().sum();
-    if all > MOST_INSTANCES {
+    if all > MAX_INSTANCES {
         return Err(too_large(format!(
-            "the inputs match {all} instances, more than {MOST_INSTANCES}: use patterns that match fewer"
+            "the inputs match {all} instances, more than {MAX_INSTANCES}: use patterns that match fewer"
         )));
     }
     let (mut of_one, mut of_all) = (0_usize, 0_usize);
@@ -148,9 +149,9 @@ fn check_size(past: &Past, program: &Program) -> Result<(), Problem> {
         of_one = of_one.max(bytes);
         of_all = of_all.saturating_add(bytes.saturating_mul(instances));
     }
-    if of_one > MOST_OF_ONE || of_all > MOST_MEMORY {
+    if of_one > MAX_RULE_BYTES || of_all > MAX_MEMORY_BYTES {
         return Err(too_large(format!(
-            "the rules can take {of_one} bytes for an instance and {of_all} for all, more than {MOST_OF_ONE} or {MOST_MEMORY}: shorten windows, or use patterns that match fewer"
+            "the rules can take {of_one} bytes for an instance and {of_all} for all, more than {MAX_RULE_BYTES} or {MAX_MEMORY_BYTES}: shorten windows, or use patterns that match fewer"
         )));
     }
     Ok(())
@@ -164,7 +165,7 @@ fn too_large(detail: String) -> Problem {
 struct Preview {
     replay: Replay,
     found: Previewed,
-    /// Of the events so far.
+    /// Bytes of the events so far.
     bytes: usize,
 }
 
@@ -187,7 +188,7 @@ impl Preview {
             }
             if Instant::now() >= deadline {
                 self.found.truncated = true;
-                let seconds = TIME.as_secs();
+                let seconds = PREVIEW_TIMEOUT.as_secs();
                 self.note(format!(
                     "it has ended after {seconds} s: choose a shorter time, or fewer instances"
                 ));
@@ -209,7 +210,7 @@ impl Preview {
             }
         }
         self.bytes += json.to_string().len();
-        if self.found.events.len() == MOST_EVENTS || self.bytes > MOST_BYTES {
+        if self.found.events.len() == MAX_EVENTS || self.bytes > MOST_BYTES {
             self.found.truncated = true;
             self.note("there are more events than are shown".into());
             return false;
@@ -219,7 +220,7 @@ impl Preview {
     }
 
     fn note(&mut self, note: String) {
-        if self.found.notes.len() < MOST_NOTES {
+        if self.found.notes.len() < MAX_NOTES {
             self.found.notes.push(note);
         }
     }
@@ -239,7 +240,7 @@ impl Preview {
             .replay
             .notes()
             .map(|(node, instance, note)| format!("{node}/{instance}: {note}"))
-            .take(MOST_NOTES)
+            .take(MAX_NOTES)
             .collect();
         notes.into_iter().for_each(|note| self.note(note));
         let figures = self.replay.figures();
@@ -264,6 +265,6 @@ mod tests {
         let problem = preview.run(Instant::now(), &has_left).unwrap_err();
         assert!(problem.is("query_ended"));
         has_left.store(false, Ordering::Relaxed);
-        assert!(preview.run(Instant::now() + TIME, &has_left).is_ok());
+        assert!(preview.run(Instant::now() + PREVIEW_TIMEOUT, &has_left).is_ok());
     }
 }

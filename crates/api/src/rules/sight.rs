@@ -12,7 +12,7 @@ use oasis_wire::schema::ProbeType;
 use std::sync::Arc;
 use tokio::runtime::Handle;
 
-/// What a caller may read.
+/// Instances that a caller may read.
 pub struct Sight {
     /// Instances that the DAC knows.
     live: Vec<Arc<Instance>>,
@@ -21,19 +21,19 @@ pub struct Sight {
 }
 
 impl Sight {
-    /// Of a caller, by names, types and states.
+    /// Returns the view of a caller, by names, types and states.
     pub fn of_present(doors: &Doors, caller: &Caller) -> Self {
         let by = caller.clone();
         Self::new(doors, move |node, instance| by.sees(node, instance))
     }
 
-    /// Of a caller, by samples of the past.
+    /// Returns the view of a caller, by samples of the past.
     pub fn of_past(doors: &Doors, caller: &Caller) -> Self {
         let by = caller.clone();
         Self::new(doors, move |node, instance| by.may(Verb::ReadPast, Target::Instance { node, instance }))
     }
 
-    /// Of an engine.
+    /// Returns the view of an engine.
     pub fn of_everything(doors: &Doors) -> Self {
         Self::new(doors, |_, _| true)
     }
@@ -50,7 +50,7 @@ impl Sight {
         let archive = archive(doors).ok().cloned();
         let flush = archive.clone().map(|archive| -> Arc<dyn Fn() + Send + Sync> {
             let handle = Handle::current();
-            // What cannot be stored is missing, as in every reading.
+            // Samples that cannot be stored are missing, as in every reading.
             Arc::new(move || drop(handle.block_on(archive.flush())))
         });
         let archive = archive.map(|archive| archive.history());
@@ -80,7 +80,7 @@ impl Sight {
         instances
     }
 
-    /// How many instances of now an input of a program reads.
+    /// Returns the number of present instances that an input of a program reads.
     pub fn instances(&self, program: &Program, input: usize) -> usize {
         let Some(input) = program.inputs.get(input) else { return 0 };
         let reads = |known: &&Arc<Instance>| {

@@ -53,7 +53,7 @@ pub struct RuleView {
     file: Option<String>,
     /// Patterns of the instances that it reads.
     inputs: Vec<String>,
-    /// Of an alarm.
+    /// Severity of an alarm.
     #[serde(skip_serializing_if = "Option::is_none")]
     severity: Option<&'static str>,
     /// The most memory that it takes for each instance.

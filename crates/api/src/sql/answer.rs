@@ -8,11 +8,11 @@ use serde_json::Value;
 use std::io;
 
 /// Most rows of an answer.
-const MOST_ROWS: usize = 100_000;
+const MAX_ROWS: usize = 100_000;
 /// Most bytes of an answer.
 const MOST_BYTES: usize = 8 * 1024 * 1024;
-/// What a value has besides its text.
-const AROUND: usize = 3;
+/// Bytes of a value in addition to its text.
+const VALUE_OVERHEAD_BYTES: usize = 3;
 
 /// Collects rows until an answer has its bounds.
 pub struct Answer {
@@ -97,7 +97,7 @@ impl Rows for Answer {
     fn row(&mut self, values: &[SqlValue<'_>]) -> io::Result<()> {
         let row: Vec<_> = values.iter().map(|value| self.value(value)).collect();
         self.bytes += row.iter().map(length).sum::<usize>();
-        if self.rows.len() == MOST_ROWS || self.bytes > MOST_BYTES {
+        if self.rows.len() == MAX_ROWS || self.bytes > MOST_BYTES {
             self.is_cut = true;
             return Err(io::Error::other("the answer has its bounds"));
         }
@@ -108,7 +108,7 @@ impl Rows for Answer {
 
 /// About how many bytes a value has in an answer.
 fn length(value: &Value) -> usize {
-    AROUND
+    VALUE_OVERHEAD_BYTES
         + match value {
             Value::String(text) => text.len(),
             Value::Null => 4,
@@ -137,13 +137,13 @@ mod tests {
     fn an_answer_is_cut_at_its_bounds() {
         let mut answer = Answer::new(Form::Json, Integers::String);
         answer.begin(&["n".into()]).unwrap();
-        for _ in 0..MOST_ROWS {
+        for _ in 0..MAX_ROWS {
             answer.row(&[SqlValue::Integer(1 << 60)]).unwrap();
         }
         assert!(!answer.is_cut());
         assert!(answer.row(&[SqlValue::Integer(1)]).is_err() && answer.is_cut());
         let Collected::Json { rows, more: true, .. } = answer.collected().unwrap() else { panic!() };
-        assert_eq!((rows.len(), rows[0][0].as_str()), (MOST_ROWS, Some("1152921504606846976")));
+        assert_eq!((rows.len(), rows[0][0].as_str()), (MAX_ROWS, Some("1152921504606846976")));
         let mut long = Answer::new(Form::Csv, Integers::Number);
         long.begin(&["text".into()]).unwrap();
         let text = vec![b'x'; MOST_BYTES / 2];

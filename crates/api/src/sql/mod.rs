@@ -38,17 +38,17 @@ use tokio::sync::oneshot;
 use utoipa::ToSchema;
 
 /// Longest text of a query, bytes.
-const LONGEST: usize = 64 * 1024;
-/// How long a query may take.
-const TIME: Duration = Duration::from_secs(10);
+const MAX_QUERY_BYTES: usize = 64 * 1024;
+/// Upper bound of the time of a query.
+const QUERY_TIMEOUT: Duration = Duration::from_secs(10);
 /// Memory of SQLite in this process at which queries end.
-const MEMORY: u64 = 256 * 1024 * 1024;
-/// What a query may copy of the catalogue.
-const COPIED: u64 = 256 * 1024 * 1024;
-/// As threads that write text for readers that are behind.
+const MAX_MEMORY_BYTES: u64 = 256 * 1024 * 1024;
+/// Upper bound of the bytes that a query may copy of the catalogue.
+const MAX_CATALOGUE_BYTES: u64 = 256 * 1024 * 1024;
+/// Priority, as of threads that write text for readers that lag.
 const NICE: i32 = 10;
 /// Characters of a query in the audit log.
-const RECORDED: usize = 1_000;
+const MAX_RECORDED_CHARS: usize = 1_000;
 
 /// The form of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, ToSchema)]
@@ -74,7 +74,7 @@ pub struct Query {
     integers: WrittenIntegers,
 }
 
-/// How integers are written.
+/// Format of integers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum WrittenIntegers {
@@ -94,7 +94,8 @@ impl From<WrittenIntegers> for Integers {
 
 /// The rows of a query.
 #[derive(Debug, Serialize, ToSchema)]
-pub struct Answered {
+#[schema(as = Answered)]
+pub struct QueryResult {
     columns: Vec<String>,
     /// A value for each column: null, a number or a string; infinities are strings.
     #[schema(value_type = Vec<Vec<Object>>)]
@@ -105,7 +106,7 @@ pub struct Answered {
 
 /// Runs one SELECT over the archive. Its tables have what the caller may read of the past, and nothing else is there.
 #[utoipa::path(post, path = "/api/v1/sql", request_body = Query,
-    responses((status = 200, body = Answered), (status = 403, body = Problem), (status = 404, body = Problem), (status = 413, body = Problem),
+    responses((status = 200, body = QueryResult), (status = 403, body = Problem), (status = 404, body = Problem), (status = 413, body = Problem),
         (status = 422, body = Problem), (status = 429, body = Problem), (status = 500, body = Problem), (status = 503, body = Problem),
         (status = 504, body = Problem)))]
 pub async fn query(
@@ -117,15 +118,15 @@ pub async fn query(
     let doors = &api.doors;
     doors.admit(&headers, "pages of other sites may not send SQL (doors.allowed_origins)")?;
     let Query { query, format, integers } = super::body(&body)?;
-    if query.len() > LONGEST {
-        let detail = format!("the query has {} bytes, more than {LONGEST}", query.len());
+    if query.len() > MAX_QUERY_BYTES {
+        let detail = format!("the query has {} bytes, more than {MAX_QUERY_BYTES}", query.len());
         return Err(Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "query_too_long", detail));
     }
     let on = Archived::of(&api, &caller)?;
     let turn = api.sql.take_for(&caller)?;
     let leaving = Leaving::default();
     let has_left = leaving.has_left();
-    let recorded: String = query.chars().take(RECORDED).collect();
+    let recorded: String = query.chars().take(MAX_RECORDED_CHARS).collect();
     let by = caller.clone();
     let run = async move {
         on_own_thread(move || {
@@ -148,7 +149,7 @@ pub struct SqlTables {
 #[derive(Debug, Serialize, ToSchema)]
 pub struct SqlTable {
     name: String,
-    /// What a row is.
+    /// Meaning of a row.
     about: String,
     columns: Vec<SqlColumn>,
 }
@@ -203,7 +204,7 @@ impl Drop for Leaving {
     }
 }
 
-/// What a principal of the DAC may read.
+/// Visibility of a principal of the DAC.
 #[derive(Debug)]
 struct CallersSight(Caller);
 
@@ -225,7 +226,7 @@ impl Sight for CallersSight {
     }
 }
 
-/// What a query is asked over.
+/// Archive, audit log and alarms that a query reads.
 struct Archived {
     history: History,
     /// The folder of the audit log, for those who may read it.
@@ -244,7 +245,8 @@ impl Archived {
 }
 
 fn open(on: Archived, caller: Caller, has_left: Arc<AtomicBool>) -> Result<GuardedSql, Problem> {
-    let limits = SqlLimits { time: TIME, memory: MEMORY, copied: COPIED, has_left };
+    let limits =
+        SqlLimits { time: QUERY_TIMEOUT, memory: MAX_MEMORY_BYTES, copied: MAX_CATALOGUE_BYTES, has_left };
     let of_alarms = on.alarms.iter().flat_map(|alarms| alarm_tables::tables(alarms, &caller));
     let more = on.audit.map(audit_log).into_iter().chain(of_alarms).collect();
     let opened = GuardedSql::open(&on.history, Arc::new(CallersSight(caller)), limits, more);
@@ -268,7 +270,7 @@ fn collected(
 
 fn response(collected: Collected) -> Response {
     match collected {
-        Collected::Json { columns, rows, more } => Json(Answered { columns, rows, more }).into_response(),
+        Collected::Json { columns, rows, more } => Json(QueryResult { columns, rows, more }).into_response(),
         Collected::Csv { text, more } => {
             let more = if more { "true" } else { "false" };
             (
@@ -296,7 +298,7 @@ pub async fn on_own_thread<T: Send + 'static>(
         )
     };
     let thread = thread::Builder::new().name("oasis-sql".into()).spawn(move || {
-        // Of this thread alone; failure is harmless.
+        // The priority is that of this thread alone; failure is harmless.
         let _ = rustix::process::setpriority_process(None, NICE);
         let _ = send.send(work());
     });

@@ -1,4 +1,4 @@
-//! How many queries run at the same time.
+//! Bounds the number of concurrent queries.
 
 use axum::http::StatusCode;
 use oasis_access::{Target, Verb};
@@ -9,11 +9,11 @@ use std::{
 };
 
 /// Queries at the same time, all principals together.
-const MOST: usize = 4;
+const MAX_QUERIES: usize = 4;
 /// Places besides, for administrators: whoever is to find out what the others ask can ask.
-const MOST_OF_ADMINISTRATORS: usize = 1;
+const EXTRA_ADMINISTRATOR_QUERIES: usize = 1;
 /// Queries of one principal at the same time.
-const MOST_OF_ONE: usize = 2;
+const MAX_QUERIES_OF_PRINCIPAL: usize = 2;
 
 /// Counts the queries of each principal.
 #[derive(Debug, Clone, Default)]
@@ -36,8 +36,8 @@ impl Turns {
         let mut running = self.lock();
         let all: usize = running.values().sum();
         let own = running.get(principal).copied().unwrap_or_default();
-        let most = if is_administrator { MOST + MOST_OF_ADMINISTRATORS } else { MOST };
-        if all >= most || own >= MOST_OF_ONE {
+        let most = if is_administrator { MAX_QUERIES + EXTRA_ADMINISTRATOR_QUERIES } else { MAX_QUERIES };
+        if all >= most || own >= MAX_QUERIES_OF_PRINCIPAL {
             let detail =
                 format!("{own} of your queries and {all} of everybody run: repeat it when one has ended");
             return Err(Problem::new(StatusCode::TOO_MANY_REQUESTS, "too_many_queries", detail));

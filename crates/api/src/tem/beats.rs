@@ -1,6 +1,6 @@
 //! A stream of heartbeats: one connection of a DAC in place of two requests a second.
 
-use super::{BeatAnswer, FOREIGN, permitted, record};
+use super::{BeatAnswer, FOREIGN_ORIGIN_DETAIL, permitted, record};
 use crate::Api;
 use axum::{
     Extension,
@@ -28,15 +28,15 @@ use tokio::{
 /// Subprotocol of the stream.
 const PROTOCOL: &str = "oasis.beats.v1";
 /// A DAC that sends nothing for this time is gone.
-const SILENCE: Duration = Duration::from_secs(10);
-/// Time for an answer to be written.
-const PATIENCE: Duration = Duration::from_secs(5);
-/// The DAC hears at least after so many heartbeats that they arrive.
-const UNANSWERED: u32 = 4;
+const HEARTBEAT_TIMEOUT: Duration = Duration::from_secs(10);
+/// Timeout of writing an answer.
+const WRITE_TIMEOUT: Duration = Duration::from_secs(5);
+/// Upper bound of heartbeats without an answer.
+const MAX_UNANSWERED: u32 = 4;
 /// Most heartbeats in a second: a DAC sends two, and some more when it connects.
-const MOST_A_SECOND: u32 = 20;
-/// Bytes that are read at once.
-const READ: usize = 2_048;
+const MAX_HEARTBEATS_PER_SECOND: u32 = 20;
+/// Upper bound of the bytes that are read at once.
+const READ_CHUNK_BYTES: usize = 2_048;
 
 /// A WebSocket on which a DAC repeats its heartbeat twice a second, after one with `PUT`.
 #[utoipa::path(get, path = "/api/v1/tem/dacs/{name}/beats", params(("name" = String, Path)),
@@ -47,7 +47,7 @@ pub async fn open(
     Path(name): Path<String>,
     mut request: Request,
 ) -> Result<Response, Problem> {
-    api.doors.admit(request.headers(), FOREIGN)?;
+    api.doors.admit(request.headers(), FOREIGN_ORIGIN_DETAIL)?;
     let name = permitted(&caller, &name)?;
     let pairs: Vec<_> =
         request.headers().iter().map(|(name, value)| (name.as_str(), value.as_bytes())).collect();
@@ -92,9 +92,9 @@ struct Stream {
     unanswered: u32,
     /// Heartbeats in the second that began then.
     second: (Instant, u32),
-    /// What the audit log must have.
+    /// Event for the audit log.
     came: Option<Beaten>,
-    /// Revision of the list at which the DAC was told where its readers can go on.
+    /// Revision of the list at which the DAC received the pages where its readers can continue.
     told: Option<u64>,
     out: Vec<u8>,
 }
@@ -143,17 +143,17 @@ impl Stream {
         };
         let mut out = Vec::new();
         close::write(end.0, &end.1, &mut out);
-        let _ = timeout(PATIENCE, socket.write_all(&out)).await;
+        let _ = timeout(WRITE_TIMEOUT, socket.write_all(&out)).await;
     }
 
     async fn follow(&mut self, socket: &mut TokioIo<Upgraded>) -> Result<(), End> {
         let mut decoder = Decoder::new(Role::Server, Limits::of_messages(MAX_HEARTBEAT_BYTES));
-        let mut read = vec![0; READ];
+        let mut read = vec![0; READ_CHUNK_BYTES];
         loop {
-            let Ok(count) = timeout(SILENCE, socket.read(&mut read)).await else {
+            let Ok(count) = timeout(HEARTBEAT_TIMEOUT, socket.read(&mut read)).await else {
                 return Err(End::Closed(
                     CloseCode::POLICY,
-                    format!("no heartbeat for {} s", SILENCE.as_secs()),
+                    format!("no heartbeat for {} s", HEARTBEAT_TIMEOUT.as_secs()),
                 ));
             };
             let bytes = read.get_mut(..count?).filter(|bytes| !bytes.is_empty()).ok_or(End::Gone)?;
@@ -164,7 +164,7 @@ impl Stream {
                 record(&self.api, &self.caller, action, &self.name).await;
             }
             if !self.out.is_empty() {
-                timeout(PATIENCE, socket.write_all(&self.out)).await.map_err(|_| End::Gone)??;
+                timeout(WRITE_TIMEOUT, socket.write_all(&self.out)).await.map_err(|_| End::Gone)??;
                 self.out.clear();
             }
         }
@@ -209,7 +209,7 @@ impl Stream {
         };
         match accepted {
             Ok(accepted) => self.answer(accepted),
-            // It was sent before another one, and changes nothing.
+            // The heartbeat was sent before another one, and changes nothing.
             Err(Refusal::Old { .. }) => {}
             Err(refusal) => return Err(refused(&refusal.to_string())),
         }
@@ -222,7 +222,7 @@ impl Stream {
             self.came = Some(beaten);
         }
         self.unanswered += 1;
-        if !wants_names && moved.is_empty() && self.unanswered < UNANSWERED {
+        if !wants_names && moved.is_empty() && self.unanswered < MAX_UNANSWERED {
             return;
         }
         self.unanswered = 0;
@@ -240,7 +240,7 @@ impl Stream {
             self.second = (Instant::now(), 0);
         }
         self.second.1 += 1;
-        match self.second.1 > MOST_A_SECOND {
+        match self.second.1 > MAX_HEARTBEATS_PER_SECOND {
             true => Err(refused("too many heartbeats: send two a second")),
             false => Ok(()),
         }

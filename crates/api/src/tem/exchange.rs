@@ -1,6 +1,6 @@
 //! The exchange with other TEMs.
 
-use super::FOREIGN;
+use super::FOREIGN_ORIGIN_DETAIL;
 use crate::Api;
 use axum::{
     Extension, Json,
@@ -22,7 +22,7 @@ pub async fn exchange(
     headers: HeaderMap,
     body: Bytes,
 ) -> Result<Json<Report>, Problem> {
-    api.doors.admit(&headers, FOREIGN)?;
+    api.doors.admit(&headers, FOREIGN_ORIGIN_DETAIL)?;
     if !caller.sees_everything() {
         let detail = format!(
             "{} may not read all of this TEM's list: a peer needs a token of the roles registrar and viewer (oasis token create)",

@@ -26,8 +26,8 @@ use oasis_wire::quantity::Epoch;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-/// A page of other sites that tries to change the list receives this.
-const FOREIGN: &str = "pages of other sites may not list DACs (doors.allowed_origins)";
+/// Refusal of a page of another site that tries to change the list.
+const FOREIGN_ORIGIN_DETAIL: &str = "pages of other sites may not list DACs (doors.allowed_origins)";
 
 #[derive(Debug, Deserialize, IntoParams)]
 pub struct TemFilter {
@@ -108,7 +108,7 @@ pub struct BeatAnswer {
     /// Nodes that this DAC lists as connected or `left`, and that have made a later connection to another DAC.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     moved: Vec<MovedNode>,
-    /// Where readers of this DAC go on when it has ended; absent if that has not changed.
+    /// Pages where readers of this DAC continue when it has ended; absent if they have not changed.
     #[serde(skip_serializing_if = "Option::is_none")]
     other_pages: Option<Vec<OtherPage>>,
 }
@@ -124,7 +124,7 @@ pub async fn beat(
     headers: HeaderMap,
     body: Bytes,
 ) -> Result<Json<BeatAnswer>, Problem> {
-    api.doors.admit(&headers, FOREIGN)?;
+    api.doors.admit(&headers, FOREIGN_ORIGIN_DETAIL)?;
     let name = permitted(&caller, &name)?;
     if body.len() > MAX_HEARTBEAT_BYTES {
         let detail = format!("the heartbeat has {} bytes: send at most {MAX_HEARTBEAT_BYTES}", body.len());
@@ -163,7 +163,7 @@ pub async fn leave(
     headers: HeaderMap,
     query: Result<Query<Departure>, QueryRejection>,
 ) -> Result<StatusCode, Problem> {
-    api.doors.admit(&headers, FOREIGN)?;
+    api.doors.admit(&headers, FOREIGN_ORIGIN_DETAIL)?;
     let name = permitted(&caller, &name)?;
     let Query(Departure { epoch, beat, signature }) = super::understood(query)?;
     if !api.tem.leave(&name, (epoch, beat), signature) {

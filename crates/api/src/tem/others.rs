@@ -4,8 +4,8 @@ use oasis_tem::{LATE_AFTER, Liveness, TemEntry};
 use oasis_wire::quantity::Epoch;
 use std::{collections::BTreeMap, time::Instant};
 
-/// Most TEMs that are remembered. Those in the settings come first: they are set before anybody asks.
-const MOST: usize = 64;
+/// Upper bound of the remembered TEMs. Configured ones come first: they are set before the first request.
+const MAX_TEMS: usize = 64;
 
 /// Other TEMs, by the address of their page.
 #[derive(Debug, Default)]
@@ -13,7 +13,7 @@ pub struct Others {
     known: BTreeMap<String, Other>,
 }
 
-/// What is known of another TEM.
+/// State of another TEM.
 #[derive(Debug, Default)]
 struct Other {
     /// Why it is of no use.
@@ -62,11 +62,11 @@ impl Others {
 
     fn entry(&mut self, address: &str) -> Option<&mut Other> {
         if !self.known.contains_key(address) {
-            if self.known.len() >= MOST {
+            if self.known.len() >= MAX_TEMS {
                 let silent = |other: &Other| !other.is_configured && !other.is_live();
                 self.known.retain(|_, other| !silent(other));
             }
-            if self.known.len() >= MOST {
+            if self.known.len() >= MAX_TEMS {
                 return None;
             }
         }
@@ -115,7 +115,7 @@ mod tests {
         let mut others = Others::default();
         others.set_problem("http://a:1", Some("it is silent".into()));
         (0..1_000).for_each(|port| others.hear(&format!("http://x:{port}"), Epoch(port)));
-        assert_eq!(others.list().len(), MOST);
+        assert_eq!(others.list().len(), MAX_TEMS);
         assert_eq!(others.problems(), ["it is silent"]);
         assert!(
             others.list().iter().any(|entry| entry.doors == "http://a:1" && entry.state == Liveness::Late)

@@ -1,4 +1,4 @@
-//! What a DAC reports of itself to a TEM.
+//! Report of a DAC to a TEM.
 
 use crate::Api;
 use oasis_dac::{Moment, Moved, Registry, SOFTWARE};
@@ -15,14 +15,15 @@ use std::{
 };
 
 /// Time over which instances and samples are counted: looking at each ledger costs time.
-const COUNTED: Duration = Duration::from_secs(1);
+const COUNT_INTERVAL: Duration = Duration::from_secs(1);
 /// Room for names in a heartbeat, bytes of JSON; the rest is for everything else.
 const NAMES_BYTES: usize = MAX_HEARTBEAT_BYTES - 16 * 1024;
 
 /// JSON of a connection, without the name of its node.
 const ATTACHMENT_BYTES: usize = 100;
 
-/// What all heartbeats of a DAC have in common, whichever TEM they go to: TEMs that exchange their lists compare the numbers.
+/// Properties that all heartbeats of a DAC share, whichever TEM receives them: TEMs that exchange their lists compare the
+/// numbers.
 #[derive(Debug)]
 pub struct Registrant {
     name: DacName,
@@ -228,7 +229,7 @@ impl Reporter {
 impl Counted {
     fn update(&mut self, registry: &Registry) {
         let passed = self.since.map(|since| since.elapsed());
-        if passed.is_some_and(|passed| passed < COUNTED) {
+        if passed.is_some_and(|passed| passed < COUNT_INTERVAL) {
             return;
         }
         let instances = registry.home_instances();

@@ -15,7 +15,7 @@ use std::{
 };
 
 /// Names of different nodes that health reports at once.
-const DOUBLES: usize = 100;
+const MAX_DOUBLES: usize = 100;
 
 /// The TEM of a process.
 #[derive(Debug)]
@@ -29,7 +29,7 @@ pub struct Tem {
     identity: OnceLock<Identity>,
     /// Its peers, and the TEMs that list the DAC of this process.
     others: Mutex<Others>,
-    /// Where readers of this DAC can go on, by the address of the TEM that has said so.
+    /// Pages where readers of this DAC can continue, by the address of the TEM that listed them.
     pages: Mutex<BTreeMap<String, Vec<OtherPage>>>,
 }
 
@@ -90,7 +90,7 @@ impl Tem {
         let _ = self.identity.set(identity);
     }
 
-    /// How this TEM names itself to others.
+    /// Returns the identity of this TEM for others.
     pub(super) fn identity(&self, tem: Epoch) -> Identity {
         self.identity.get().cloned().unwrap_or(Identity { tem, doors: String::new() })
     }
@@ -155,19 +155,20 @@ impl Tem {
         self.directory().advance(self.clock());
     }
 
-    /// Takes where readers of the DAC of this process can go on, as a TEM of its settings has answered.
+    /// Sets the pages where readers of the DAC of this process can continue, as a TEM of its settings has answered.
     pub fn set_other_pages(&self, tem: &str, mut pages: Vec<OtherPage>) {
         pages.truncate(MAX_OTHER_PAGES);
         self.pages().insert(tem.to_owned(), pages);
     }
 
-    /// Where readers of the DAC of this process can go on, as this TEM and others know.
+    /// Returns the pages where readers of the DAC of this process can continue, as this TEM and others know.
     pub(crate) fn own_other_pages(&self) -> Vec<OtherPage> {
         let own = self.own.get().map(|own| self.directory().other_pages(own)).unwrap_or_default();
         own.into_iter().chain(self.pages().values().flatten().cloned()).collect()
     }
 
-    /// Where readers of another DAC can go on, and the revision of the list; none if that is still `known`.
+    /// Returns the pages where readers of another DAC can continue, and the revision of the list; none if that is still
+    /// `known`.
     pub(super) fn other_pages_since(
         &self,
         name: &DacName,
@@ -201,7 +202,7 @@ impl Tem {
                 ),
             )
         };
-        directory.doubles().take(DOUBLES).map(sentence).collect()
+        directory.doubles().take(MAX_DOUBLES).map(sentence).collect()
     }
 
     /// Returns what changed after a position `EPOCH:REVISION`; everything without one, or after one of another process.

@@ -102,7 +102,7 @@ proptest! {
     #[test]
     fn any_damage_is_noticed_and_leaves_nothing(at: prop::sample::Index, bit in 0..8, cut: bool) {
         let mut bytes = backup();
-        // What follows the manifest says nothing.
+        // The bytes after the manifest are ignored.
         let content = bytes.len() - 2 * BLOCK;
         let at = at.index(content);
         if cut { bytes.truncate(at) } else { bytes[at] ^= 1_u8 << bit }

@@ -1,4 +1,4 @@
-//! How a DAC takes a stream that another transport carries.
+//! Accepts a stream that another transport carries, at the DAC.
 
 use std::io;
 use tokio::net::{TcpListener, TcpStream};

@@ -10,5 +10,5 @@ mod pieces;
 mod pump;
 
 pub use accept::{Accept, pair};
-pub use pieces::{Broken, Numbers, Piece, Window};
+pub use pieces::{Broken, Numbers, StreamMessage, Window};
 pub use pump::{Messages, pump};

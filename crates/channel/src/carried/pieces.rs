@@ -11,9 +11,9 @@ pub struct Window {
     pub piece_bytes: usize,
 }
 
-/// What a message says.
+/// Content of a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Piece {
+pub enum StreamMessage {
     /// Bytes of the stream: number 1 is the first one.
     Data(u64, Bytes),
     /// All pieces up to this number have arrived.
@@ -49,7 +49,7 @@ pub enum Broken {
     Window(u64),
 }
 
-impl Piece {
+impl StreamMessage {
     /// Returns kind, number and bytes, as messages of each transport have them.
     pub fn parts(&self) -> (u8, u64, &[u8]) {
         match self {
@@ -75,10 +75,10 @@ impl Piece {
 pub struct Numbers {
     window: Window,
     sent: u64,
-    /// Of those, the peer has these.
+    /// Number of sent pieces that the peer has acknowledged.
     acknowledged: u64,
     received: u64,
-    /// Of those, the peer knows these.
+    /// Number of received pieces that the peer has an acknowledgement of.
     told: u64,
 }
 
@@ -94,9 +94,9 @@ impl Numbers {
     }
 
     /// Returns the next piece.
-    pub fn send(&mut self, bytes: Bytes) -> Piece {
+    pub fn send(&mut self, bytes: Bytes) -> StreamMessage {
         self.sent += 1;
-        Piece::Data(self.sent, bytes)
+        StreamMessage::Data(self.sent, bytes)
     }
 
     /// Notes a piece of this length that has arrived.
@@ -127,12 +127,12 @@ impl Numbers {
     }
 
     /// Returns the acknowledgement that is due: after a quarter of the window, or, once in a while, for any.
-    pub fn tell(&mut self, any: bool) -> Option<Piece> {
+    pub fn take_acknowledgement(&mut self, any: bool) -> Option<StreamMessage> {
         let untold = self.received - self.told;
         let is_due = untold >= self.window.pieces / 4 || any;
         (is_due && untold > 0).then(|| {
             self.told = self.received;
-            Piece::Received(self.told)
+            StreamMessage::Received(self.told)
         })
     }
 }
@@ -167,15 +167,15 @@ mod tests {
         let (mut node, mut dac) = (Numbers::new(WINDOW), Numbers::new(WINDOW));
         for number in 1..=WINDOW.pieces {
             assert!(node.may_send());
-            assert!(matches!(node.send(Bytes::new()), Piece::Data(sent, _) if sent == number));
+            assert!(matches!(node.send(Bytes::new()), StreamMessage::Data(sent, _) if sent == number));
             dac.receive(number, 0).unwrap();
         }
         assert!(!node.may_send());
         assert_eq!(dac.receive(WINDOW.pieces + 1, 0), Err(Broken::Window(64)), "nothing was acknowledged");
         node.acknowledge(WINDOW.pieces + 5);
         assert!(!node.may_send(), "it never sent that");
-        assert_eq!(dac.tell(false), Some(Piece::Received(WINDOW.pieces)));
-        assert_eq!(dac.tell(true), None);
+        assert_eq!(dac.take_acknowledgement(false), Some(StreamMessage::Received(WINDOW.pieces)));
+        assert_eq!(dac.take_acknowledgement(true), None);
         node.acknowledge(WINDOW.pieces);
         assert!(node.may_send());
     }
@@ -183,9 +183,9 @@ mod tests {
     proptest! {
         #[test]
         fn pieces_come_out_as_they_went_in(number in any::<u64>(), bytes in proptest::collection::vec(any::<u8>(), 0..100)) {
-            for piece in [Piece::Data(number, bytes.clone().into()), Piece::Received(number), Piece::End] {
+            for piece in [StreamMessage::Data(number, bytes.clone().into()), StreamMessage::Received(number), StreamMessage::End] {
                 let (kind, number, bytes) = piece.parts();
-                prop_assert_eq!(Piece::of_parts(kind, number, Bytes::copy_from_slice(bytes)), Some(piece));
+                prop_assert_eq!(StreamMessage::of_parts(kind, number, Bytes::copy_from_slice(bytes)), Some(piece));
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Carries a byte stream over messages until one side ends.
 
-use super::pieces::{Numbers, Piece, Window};
+use super::pieces::{Numbers, StreamMessage, Window};
 use bytes::Bytes;
 use std::{io, time::Duration};
 use tokio::{
@@ -9,20 +9,21 @@ use tokio::{
 };
 
 /// Interval of acknowledgements of a few pieces.
-const TELL: Duration = Duration::from_millis(20);
+const ACKNOWLEDGEMENT_INTERVAL: Duration = Duration::from_millis(20);
 /// Timeout of a write to the local stream.
-const WRITE: Duration = Duration::from_secs(5);
+const WRITE_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// A peer that acknowledges nothing of a full window for so long is gone. While the window is full, the end of the local stream is not seen.
-const SILENCE: Duration = Duration::from_secs(5);
+/// A peer that acknowledges nothing for this long with a full window is considered disconnected. While the window is full, the end of the
+/// local stream is not detected.
+const ACKNOWLEDGEMENT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Messages between the two ends of one connection.
 pub trait Messages: Send {
     /// Sends a piece.
-    fn send(&mut self, piece: &Piece) -> impl Future<Output = io::Result<()>> + Send;
+    fn send(&mut self, piece: &StreamMessage) -> impl Future<Output = io::Result<()>> + Send;
 
     /// Returns the next piece that arrives. Loses none if the future is dropped before it is ready.
-    fn receive(&mut self) -> impl Future<Output = io::Result<Piece>> + Send;
+    fn receive(&mut self) -> impl Future<Output = io::Result<StreamMessage>> + Send;
 
     /// Waits until the transport has sent all pieces, if it can.
     fn flush(&mut self) -> impl Future<Output = ()> + Send;
@@ -38,9 +39,9 @@ pub async fn pump(
     window: Window,
 ) -> io::Result<()> {
     let ended = carry(stream, messages, window).await;
-    // A courtesy: a peer that does not hear it finds that nobody answers.
-    let _ = timeout(WRITE, async {
-        let _ = messages.send(&Piece::End).await;
+    // The end is a courtesy: a peer that does not receive it detects that no acknowledgement comes.
+    let _ = timeout(WRITE_TIMEOUT, async {
+        let _ = messages.send(&StreamMessage::End).await;
         messages.flush().await;
     })
     .await;
@@ -55,7 +56,7 @@ async fn carry(
     let (mut reading, mut writing) = tokio::io::split(stream);
     let (mut numbers, mut buffer) = (Numbers::new(window), vec![0; window.piece_bytes]);
     let mut full_since = None;
-    let mut tell = interval(TELL);
+    let mut tell = interval(ACKNOWLEDGEMENT_INTERVAL);
     tell.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         let answer = tokio::select! {
@@ -67,21 +68,21 @@ async fn carry(
                 Some(numbers.send(Bytes::copy_from_slice(&buffer[..length])))
             }
             piece = messages.receive() => match piece? {
-                Piece::Data(number, bytes) => {
+                StreamMessage::Data(number, bytes) => {
                     numbers.receive(number, bytes.len()).map_err(io::Error::other)?;
-                    timeout(WRITE, writing.write_all(&bytes)).await.map_err(io::Error::from)??;
-                    numbers.tell(false)
+                    timeout(WRITE_TIMEOUT, writing.write_all(&bytes)).await.map_err(io::Error::from)??;
+                    numbers.take_acknowledgement(false)
                 }
-                Piece::Received(number) => {
+                StreamMessage::Received(number) => {
                     numbers.acknowledge(number);
                     full_since = None;
                     None
                 }
-                Piece::End => return Ok(()),
+                StreamMessage::End => return Ok(()),
             },
             now = tell.tick() => {
                 check_silence(&numbers, now, &mut full_since)?;
-                numbers.tell(true)
+                numbers.take_acknowledgement(true)
             }
         };
         if let Some(piece) = answer {
@@ -94,7 +95,7 @@ async fn carry(
 fn check_silence(numbers: &Numbers, now: Instant, full_since: &mut Option<Instant>) -> io::Result<()> {
     if numbers.may_send() {
         *full_since = None;
-    } else if now.duration_since(*full_since.get_or_insert(now)) >= SILENCE {
+    } else if now.duration_since(*full_since.get_or_insert(now)) >= ACKNOWLEDGEMENT_TIMEOUT {
         return Err(io::Error::new(io::ErrorKind::TimedOut, "the peer acknowledges nothing"));
     }
     Ok(())
@@ -109,21 +110,21 @@ mod tests {
 
     /// A transport that drops the message of this number.
     struct Wire {
-        to: mpsc::Sender<Piece>,
-        from: mpsc::Receiver<Piece>,
+        to: mpsc::Sender<StreamMessage>,
+        from: mpsc::Receiver<StreamMessage>,
         dropped: Option<u64>,
     }
 
     impl Messages for Wire {
-        async fn send(&mut self, piece: &Piece) -> io::Result<()> {
-            if !matches!(piece, Piece::Data(number, _) if Some(*number) == self.dropped) {
+        async fn send(&mut self, piece: &StreamMessage) -> io::Result<()> {
+            if !matches!(piece, StreamMessage::Data(number, _) if Some(*number) == self.dropped) {
                 // A peer that has gone is not noticed.
                 let _ = self.to.send(piece.clone()).await;
             }
             Ok(())
         }
 
-        async fn receive(&mut self) -> io::Result<Piece> {
+        async fn receive(&mut self) -> io::Result<StreamMessage> {
             self.from.recv().await.ok_or_else(|| io::ErrorKind::BrokenPipe.into())
         }
 
@@ -164,7 +165,7 @@ mod tests {
         let (begun, mut wire) = (Instant::now(), Wire { to, from, dropped: None });
         let error = pump(node_end, &mut wire, WINDOW).await.unwrap_err();
         assert!(error.to_string().contains("acknowledges nothing"), "{error}");
-        assert!(begun.elapsed() < SILENCE * 2);
+        assert!(begun.elapsed() < ACKNOWLEDGEMENT_TIMEOUT * 2);
     }
 
     #[tokio::test]

@@ -13,7 +13,7 @@ use oasis_wire::{
 };
 use std::sync::Arc;
 
-/// How a stream is thinned.
+/// Thinning of a stream.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Thinning {
     /// `max_hz`

@@ -153,7 +153,7 @@ fn assert_accounted(log: &TopicLog, probe_type: &ProbeType) -> Result<(), TestCa
         let header = batch.header();
         prop_assert_eq!(header.offset, segment.first_held().0);
         prop_assert_eq!(header.first_sequence, sequence + 1 + u64::from(header.dropped_before));
-        // What was not thinned out has its causes.
+        // Samples that were not thinned out have their causes.
         let gaps = segment.gaps_before().map_or(&[][..], |gaps| gaps);
         let count: u64 = gaps.iter().map(|gap| gap.count).sum();
         prop_assert_eq!(count + segment.thinned(), u64::from(header.dropped_before));

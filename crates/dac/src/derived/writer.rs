@@ -54,7 +54,7 @@ impl From<&Header> for Origin {
 pub(super) struct DerivedBatch {
     pub batch: Vec<u8>,
     pub count: u16,
-    /// What is missing before it, besides samples thinned out.
+    /// Gaps before it, without samples thinned out.
     pub gaps_before: Vec<Gap>,
     /// Samples of the base that it accounts for: its own and those thinned out before them.
     pub span: u64,

@@ -3,7 +3,7 @@
 //! Samples of an ended run may still come: a new process sends the file spool of an earlier one, and another peer may have had the
 //! node's name for a while. Such a run continues with the account that it had.
 
-use super::{GAPS_KEPT, Gap, GapRoom, KeptOfRun, Ledger, NodeCounters};
+use super::{GAPS_KEPT, Gap, GapRoom, Ledger, NodeCounters, RunProgress};
 use crate::StoredRun;
 use oasis_channel::Drops;
 use oasis_wire::{loss::Cause, quantity::Nanos};
@@ -54,8 +54,8 @@ pub(super) struct EndedRun {
     pub has_baseline: bool,
     pub node: NodeCounters,
     pub attributed: Drops,
-    pub stored: KeptOfRun,
-    pub copied: KeptOfRun,
+    pub stored: RunProgress,
+    pub copied: RunProgress,
     /// Samples that were declared lost when the run ended.
     pub lost: u64,
 }
@@ -119,8 +119,8 @@ impl Ledger {
                 joined_late: true,
                 node: NodeCounters { taken, ..NodeCounters::default() },
                 // As far as they are in topics that were replaced, their keepers are asked there.
-                stored: KeptOfRun { sequence: last_sequence, ..KeptOfRun::default() },
-                copied: KeptOfRun { sequence: last_sequence, ..KeptOfRun::default() },
+                stored: RunProgress { sequence: last_sequence, ..RunProgress::default() },
+                copied: RunProgress { sequence: last_sequence, ..RunProgress::default() },
                 ..EndedRun::default()
             };
             self.ended_runs.add(ended, &self.room);
@@ -249,7 +249,7 @@ impl Ledger {
         self.before_next.retain(|gap| {
             (gap.run, gap.cause, gap.from_sequence) != (begun.run, Cause::NodeRestart, lost_from)
         });
-        // It counts as forgotten, so that the archive's place in the list stays right.
+        // The removed gap counts as forgotten, so that the archive's position in the list stays right.
         let before = self.gaps.len();
         self.gaps.retain(|gap| !begun.has_lost(gap));
         self.gaps_forgotten += (before - self.gaps.len()) as u64;

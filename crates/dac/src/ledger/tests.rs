@@ -52,7 +52,7 @@ fn what_the_node_dropped_last_is_missing_before_there_is_another_batch() {
         ledger.dropped_after(1, 1 + dropped.total(), dropped, NOW);
     }
     assert_eq!(causes(&ledger), [(2, 4, Cause::RingFull), (5, 6, Cause::InvalidRow)]);
-    // The next batch reports them with those that came after them, and without those nobody knows of.
+    // The next batch reports them with the samples dropped after them, and without samples of which no report is known.
     ledger.counters(12, 1, Drops::default());
     ledger.counters(12, 12, Drops { invalid_row: 2, ..ring(6) });
     assert_eq!(ledger.batch(12, 1, 8, NOW), Verdict::New);
@@ -254,7 +254,7 @@ fn the_archive_learns_what_came_though_it_had_listed_it_as_lost() {
     ledger.counters(14, 14, Drops { ring_full: 1, ..Drops::default() });
     ledger.batch(14, 2, 1, NOW);
     ledger.registered(NEXT_RUN, NOW);
-    // What the archive had listed for its end is lost again, but not more.
+    // The end that the archive had listed is lost again, but not more.
     assert_eq!(causes(&ledger), [(13, 13, Cause::RingFull), (16, 20, Cause::NodeRestart)]);
     assert_eq!(ledger.came_after_all(), [came(&[14..=15], 15)]);
     ledger.note_retracted(&came(&[14..=15], 15), false);

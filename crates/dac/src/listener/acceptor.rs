@@ -10,7 +10,7 @@ use tokio::net::{TcpListener, TcpStream};
 
 /// Shortest pause after a failure, such as for want of descriptors: connections that end meanwhile give theirs back. After a flood thousands of closed ones
 /// wait to be accepted, a few at a time.
-const SHORTEST: Duration = Duration::from_millis(1);
+const MIN_PAUSE: Duration = Duration::from_millis(1);
 /// Longest pause after many failures: so long a client waits once descriptors are free again.
 const MAX_PAUSE: Duration = Duration::from_millis(250);
 /// At most one failure is logged in this time.
@@ -28,7 +28,7 @@ pub struct Acceptor {
 impl Acceptor {
     /// Accepts from this listener.
     pub fn new(listener: TcpListener) -> Self {
-        Self { listener, pause: SHORTEST, log: LogLimit::new(1, LOG_PERIOD) }
+        Self { listener, pause: MIN_PAUSE, log: LogLimit::new(1, LOG_PERIOD) }
     }
 
     /// Waits for the next connection. After a failure it pauses, longer each time, and logs one in 10 s. Can be cancelled.
@@ -36,7 +36,7 @@ impl Acceptor {
         loop {
             match self.listener.accept().await {
                 Ok(accepted) => {
-                    self.pause = SHORTEST;
+                    self.pause = MIN_PAUSE;
                     return accepted;
                 }
                 Err(error) if is_of_peer(&error) => {

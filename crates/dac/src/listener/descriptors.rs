@@ -10,7 +10,7 @@ use std::{
 
 /// Descriptors that connections must leave: 192 for the files of the archive and of its readers, 64 for goodbyes to refused peers and
 /// connections to other systems. Of a small limit it is half of those that the process does not need by itself.
-const RESERVED: u64 = 256;
+const RESERVED_DESCRIPTORS: u64 = 256;
 
 /// Descriptors that the process has in use without any connection; 0 until it has started.
 static IN_USE_AT_START: AtomicU64 = AtomicU64::new(0);
@@ -48,7 +48,7 @@ pub fn usable(limit: u64) -> u64 {
 }
 
 fn usable_beside(limit: u64, in_use: u64) -> u64 {
-    limit - RESERVED.min(limit.saturating_sub(in_use) / 2)
+    limit - RESERVED_DESCRIPTORS.min(limit.saturating_sub(in_use) / 2)
 }
 
 #[cfg(test)]

@@ -13,11 +13,11 @@ use tokio::{
 };
 
 /// Peers that are waited for at the same time. Each has a descriptor.
-const MOST: usize = 32;
-/// How long a peer may take to read the message and to close.
-const LONGEST: Duration = Duration::from_secs(1);
+const MAX_CLOSING_PEERS: usize = 32;
+/// Timeout for a peer to read the message and to close.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 /// Bytes of a peer that are read and ignored.
-const IGNORED: u64 = 64 * 1024;
+const MAX_IGNORED_BYTES: u64 = 64 * 1024;
 
 /// Sends last messages to refused peers. Clones share their bound.
 #[derive(Debug, Clone)]
@@ -25,14 +25,14 @@ pub struct Farewell(Arc<Semaphore>);
 
 impl Default for Farewell {
     fn default() -> Self {
-        Self(Arc::new(Semaphore::new(MOST)))
+        Self(Arc::new(Semaphore::new(MAX_CLOSING_PEERS)))
     }
 }
 
 impl Farewell {
     /// Sends `message` and closes. A socket that is closed with unread bytes resets the connection, and the peer may lose the message; so
     /// this waits for the peer to close first, but not long, and only for some peers.
-    pub fn say(&self, stream: Stream, message: Vec<u8>) {
+    pub fn send_and_close(&self, stream: Stream, message: Vec<u8>) {
         if let Ok(permit) = self.0.clone().try_acquire_owned() {
             tokio::spawn(async move {
                 Self::send(stream, &message).await;
@@ -48,14 +48,14 @@ impl Farewell {
     /// Sends `message`, and waits for the peer to close, but not long.
     pub async fn send(stream: impl AsyncRead + AsyncWrite + Unpin, message: &[u8]) {
         // A courtesy: a peer that does not read it is closed anyway.
-        let _ = timeout(LONGEST, converse(stream, message)).await;
+        let _ = timeout(CLOSE_TIMEOUT, converse(stream, message)).await;
     }
 }
 
 async fn converse(mut stream: impl AsyncRead + AsyncWrite + Unpin, message: &[u8]) -> io::Result<()> {
     stream.write_all(message).await?;
     stream.shutdown().await?;
-    tokio::io::copy(&mut stream.take(IGNORED), &mut tokio::io::sink()).await?;
+    tokio::io::copy(&mut stream.take(MAX_IGNORED_BYTES), &mut tokio::io::sink()).await?;
     Ok(())
 }
 
@@ -71,7 +71,7 @@ mod tests {
         peer.write_all(b"a request that nobody reads").await.unwrap();
         let (stream, _) = listener.accept().await.unwrap();
         stream.readable().await.unwrap();
-        Farewell::default().say(Stream::Plain(stream), b"no".to_vec());
+        Farewell::default().send_and_close(Stream::Plain(stream), b"no".to_vec());
         let mut answer = Vec::new();
         peer.read_to_end(&mut answer).await.unwrap();
         assert_eq!(answer, b"no");
@@ -81,10 +81,10 @@ mod tests {
     async fn many_refused_peers_are_closed_at_once() {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let (farewell, mut peers) = (Farewell::default(), Vec::new());
-        for _ in 0..MOST + 8 {
+        for _ in 0..MAX_CLOSING_PEERS + 8 {
             peers.push(TcpStream::connect(listener.local_addr().unwrap()).await.unwrap());
             let (stream, _) = listener.accept().await.unwrap();
-            farewell.say(Stream::Plain(stream), b"no".to_vec());
+            farewell.send_and_close(Stream::Plain(stream), b"no".to_vec());
         }
         for peer in &mut peers {
             let mut answer = Vec::new();

@@ -16,8 +16,8 @@ use tokio::sync::OwnedSemaphorePermit;
 /// At most one refusal is logged in this time.
 const PERIOD: Duration = Duration::from_secs(1);
 
-/// Admits the connections of one listener: at most so many, of them at most so many from one address, and none that uses a descriptor
-/// reserved for files.
+/// Admits the connections of one listener: up to a total and a number for each address, and none that uses a descriptor reserved for
+/// files.
 #[derive(Debug)]
 pub struct Gate {
     /// Section of the configuration, for messages.

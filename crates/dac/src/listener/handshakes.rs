@@ -12,11 +12,11 @@ use tokio::{
 use tokio_rustls::TlsAcceptor;
 
 /// Handshakes under way at the same time; further ones wait for a place.
-const PLACES: usize = 1_024;
-/// How long a handshake may take, from the connection on.
-const LONGEST: Duration = Duration::from_secs(10);
-/// How long it may take while others wait for a place.
-const SHARE: Duration = Duration::from_secs(1);
+const MAX_HANDSHAKES: usize = 1_024;
+/// Timeout of a handshake, from the connection on.
+const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
+/// Timeout of a handshake while others wait for a place.
+const CONTENDED_TIMEOUT: Duration = Duration::from_secs(1);
 /// RFC 8446 5.1: the first byte of a client's first record.
 const HANDSHAKE: u8 = 22;
 
@@ -56,9 +56,9 @@ impl NoHandshake {
 }
 
 impl Handshakes {
-    /// Those of a listener with these settings.
+    /// Creates the handshakes of a listener with these settings.
     pub fn new(tls: Option<Arc<ServerTls>>, settings: Settings) -> Self {
-        Self { tls: tls.map(|tls| (tls, settings)), places: Semaphore::new(PLACES) }
+        Self { tls: tls.map(|tls| (tls, settings)), places: Semaphore::new(MAX_HANDSHAKES) }
     }
 
     /// Whether connections are encrypted.
@@ -72,7 +72,7 @@ impl Handshakes {
     /// Why there is no connection.
     pub async fn accept(&self, stream: TcpStream) -> Result<Stream, NoHandshake> {
         let Some((tls, settings)) = &self.tls else { return Ok(Stream::Plain(stream)) };
-        let deadline = Instant::now() + LONGEST;
+        let deadline = Instant::now() + HANDSHAKE_TIMEOUT;
         let mut first = [0];
         match timeout_at(deadline, stream.peek(&mut first)).await {
             Err(_) => return Err(NoHandshake::Late),
@@ -86,7 +86,7 @@ impl Handshakes {
         };
         let mut handshake = Box::pin(TlsAcceptor::from(settings(tls)).accept(stream));
         loop {
-            let look = (Instant::now() + SHARE).min(deadline);
+            let look = (Instant::now() + CONTENDED_TIMEOUT).min(deadline);
             tokio::select! {
                 ended = &mut handshake => {
                     return ended.map(|stream| Stream::Tls(Box::new(stream))).map_err(NoHandshake::Broken);
@@ -153,15 +153,15 @@ mod tests {
         let began = Instant::now();
         let (_silent, server) = pair().await;
         assert_eq!(handshakes.accept(server).await.unwrap_err().code(), "handshake_timeout");
-        assert_eq!(began.elapsed().as_secs(), LONGEST.as_secs());
+        assert_eq!(began.elapsed().as_secs(), HANDSHAKE_TIMEOUT.as_secs());
 
-        let _others = handshakes.places.acquire_many(PLACES as u32 - 1).await.unwrap();
+        let _others = handshakes.places.acquire_many(MAX_HANDSHAKES as u32 - 1).await.unwrap();
         let (mut slow, server) = pair().await;
         slow.write_all(&[HANDSHAKE]).await.unwrap();
         server.readable().await.unwrap();
         let began = Instant::now();
         assert_eq!(handshakes.accept(server).await.unwrap_err().code(), "handshake_timeout");
-        assert_eq!(began.elapsed().as_secs(), SHARE.as_secs());
+        assert_eq!(began.elapsed().as_secs(), CONTENDED_TIMEOUT.as_secs());
     }
 
     #[tokio::test]

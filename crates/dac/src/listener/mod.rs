@@ -48,14 +48,14 @@ mod tests {
     use std::{net::TcpStream, time::Duration};
 
     /// Without room in the backlog the system ignores a connection, so its client waits.
-    const PATIENCE: Duration = Duration::from_secs(10);
+    const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
     #[tokio::test]
     async fn more_connections_than_the_usual_backlog_wait_to_be_accepted() {
         let listener = bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let waiting: Vec<_> =
-            (0..300).map(|_| TcpStream::connect_timeout(&address, PATIENCE).unwrap()).collect();
+            (0..300).map(|_| TcpStream::connect_timeout(&address, CONNECT_TIMEOUT).unwrap()).collect();
         assert_eq!(waiting.len(), 300);
     }
 

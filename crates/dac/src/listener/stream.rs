@@ -1,6 +1,6 @@
 //! A connection of a listener: plain, or encrypted.
 
-use oasis_channel::protection::{KEY, LABEL};
+use oasis_channel::protection::{KEY_BYTES, LABEL};
 use rustls::pki_types::CertificateDer;
 use std::{
     io::{self, IoSlice},
@@ -33,12 +33,12 @@ impl Stream {
     }
 
     /// Exports the key of the connection's datagrams for a token; `Some(None)` if the connection is not encrypted, `None` if there can be none.
-    pub fn datagram_key(&self, token: Uuid) -> Option<Option<[u8; KEY]>> {
+    pub fn datagram_key(&self, token: Uuid) -> Option<Option<[u8; KEY_BYTES]>> {
         match self {
             Self::Plain(_) => Some(None),
             Self::Tls(stream) => {
                 let exported =
-                    stream.get_ref().1.export_keying_material([0; KEY], LABEL, Some(token.as_bytes()));
+                    stream.get_ref().1.export_keying_material([0; KEY_BYTES], LABEL, Some(token.as_bytes()));
                 exported.ok().map(Some)
             }
         }

@@ -31,7 +31,7 @@ impl TopicLog {
             found = Some(segment.first_held());
         }
         // A reader that has samples of the run which are not here has read them from another DAC, from another life of this one, or before they were
-        // evicted: nobody knows here what it misses.
+        // evicted. The samples that it misses are not known here.
         found.filter(|_| at.sequence == 1)
     }
 }

@@ -94,7 +94,7 @@ fn many_topics_of_one_large_segment_stay_within_the_total() {
         log.append(vec![0; LARGE], 1, |_, _| {});
         assert!(budget.used() <= 10 * LARGE, "{}", budget.used());
     }
-    // What is gone is a gap, not silence.
+    // Evicted samples are a gap, not silence.
     let last = logs.last().unwrap();
     assert_eq!((last.read(Offset(0), 1).missed, last.state().evicted), (Some((Offset(0), Offset(1))), 1));
     // Small topics keep their newest samples, because the large ones give way.

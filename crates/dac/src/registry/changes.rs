@@ -42,7 +42,7 @@ pub(super) struct Line {
 pub(super) struct ChangeLog {
     last: u64,
     lines: BTreeMap<u64, Line>,
-    /// Where the line of an entry is.
+    /// Position of the line of an entry.
     places: HashMap<Entry, u64>,
     /// Revisions of removals, oldest first. Some of these entries may have come back since.
     removals: VecDeque<u64>,

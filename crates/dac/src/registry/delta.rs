@@ -1,4 +1,4 @@
-//! What has changed in the registry since a revision.
+//! Changes of the registry since a revision.
 
 use super::{
     Registry,
@@ -11,7 +11,7 @@ use std::sync::Arc;
 /// Bytes that an entry takes in a message, besides its names.
 const ENTRY_BYTES: usize = 200;
 
-/// Where a reader of the registry is.
+/// Position of a reader of the registry.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct RegistryCursor {
     /// The revision of the last entry that it has received; 0 if it has none.
@@ -32,7 +32,7 @@ impl RegistryCursor {
 pub struct RegistryDelta {
     /// The entries changed after this revision. At 0 it begins a new picture.
     pub from: u64,
-    /// Where the reader continues.
+    /// Position at which the reader continues.
     pub next: RegistryCursor,
     /// Whether more changes follow.
     pub more: bool,

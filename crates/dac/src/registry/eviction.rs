@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 /// Evicted instances whose last sequence numbers are kept, so that samples that their node sends again are recognized; and nodes whose
 /// owners are.
-const KEPT: usize = 16_384;
+const MAX_REMEMBERED: usize = 16_384;
 
 /// Offline nodes and instances that were evicted for others, since the epoch began.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
@@ -38,23 +38,23 @@ impl Inner {
         (spares_nodes && self.evict_oldest()) || self.evict_oldest_node()
     }
 
-    /// Remembers who may resume the runs of a node, of [`KEPT`] nodes at most. A run that is derived from its secret needs no memory.
+    /// Remembers who may resume the runs of a node, of [`MAX_REMEMBERED`] nodes at most. A run that is derived from its secret needs no memory.
     pub(super) fn note_unlisted(&mut self, name: &str, claims: Vec<Claim>) {
-        if !claims.is_empty() && self.unlisted.len() < KEPT {
+        if !claims.is_empty() && self.unlisted.len() < MAX_REMEMBERED {
             self.unlisted.insert(name.to_owned(), claims.into());
         }
     }
 
-    /// Remembers the runs of an instance that is removed, of [`KEPT`] instances at most: samples that its node sends again are recognized.
+    /// Remembers the runs of an instance that is removed, of [`MAX_REMEMBERED`] instances at most: samples that its node sends again are recognized.
     /// Returns whether there are any.
     pub(super) fn keep_runs(&mut self, instance: &Arc<Instance>) -> bool {
         let is_kept = self.keep_replaced(instance);
         let ledger = instance.ledger();
-        // What nobody will read is as good as not received.
+        // Samples that no reader will read are as good as not received.
         let runs = if is_kept { ledger.known_runs() } else { ledger.runs_before() };
         drop(ledger);
         let has_runs = !runs.is_empty();
-        if has_runs && self.stored.len() < KEPT {
+        if has_runs && self.stored.len() < MAX_REMEMBERED {
             self.stored.insert((instance.node.clone(), instance.name.clone()), runs.into());
         }
         has_runs
@@ -77,7 +77,7 @@ impl Inner {
             self.first_offset = self.first_offset.max(instance.log.next());
             has_sent |= self.keep_runs(&instance);
         }
-        // Nobody can harm a run without samples: a flood of nodes must not use up the room.
+        // A run without samples cannot be harmed: a flood of nodes must not use up the room.
         if let Some(node) = node.filter(|_| has_sent) {
             self.note_unlisted(name, node.claims());
         }

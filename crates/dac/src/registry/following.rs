@@ -1,7 +1,7 @@
 //! The handlers that read each topic of this DAC to its end, also if another topic replaces it before they have seen it.
 
 use super::{Inner, Registry};
-use crate::{instance::Instance, ledger::Keeper};
+use crate::{instance::Instance, ledger::DurableStore};
 use std::{
     collections::HashMap,
     sync::{
@@ -11,7 +11,7 @@ use std::{
 };
 use uuid::Uuid;
 
-/// Replaced topics that wait for a follower. Beyond that samples that nobody has seen are lost here, and counted.
+/// Upper bound of the replaced topics that wait for a follower. Beyond that unread samples are lost here, and counted.
 const MOST_REPLACED: usize = 1_024;
 /// Most bytes of their types; their samples count for the memory of all logs.
 const MOST_SCHEMA_BYTES: usize = 16 * 1024 * 1024;
@@ -81,7 +81,7 @@ impl Registry {
         for instance in inner.replaced.iter().filter(|instance| &*instance.node == node) {
             let ledger = instance.ledger();
             let before = |keeper| ledger.not_kept(keeper, run, instance.log.next()).unwrap_or(u64::MAX);
-            let (stored, copied) = (before(Keeper::Archive), before(Keeper::Copy));
+            let (stored, copied) = (before(DurableStore::Archive), before(DurableStore::Copy));
             let all = KeptOfReplaced { stored: u64::MAX, copied: u64::MAX };
             let least = kept.entry(instance.name.clone()).or_insert(all);
             *least = KeptOfReplaced { stored: least.stored.min(stored), copied: least.copied.min(copied) };

@@ -1,4 +1,4 @@
-//! The offline nodes in the order in which they are evicted, so that a flood of nodes costs no look at all others.
+//! The offline nodes in the order in which they are evicted, so that a flood of nodes does not scan all others.
 
 use crate::{listener::counted, node::Node};
 use oasis_wire::quantity::Nanos;

@@ -20,7 +20,7 @@ impl Registry {
         Ok(())
     }
 
-    /// Evicts instances known only from the archive until so many bytes fit.
+    /// Evicts instances known only from the archive until `bytes` bytes fit.
     pub(super) fn make_room_for_schema(&self, inner: &mut Inner, bytes: usize) -> Result<(), Failure> {
         let of_sessions = self.session_schemas.used();
         while inner.schema_bytes.saturating_add(of_sessions).saturating_add(bytes) > self.max_schema_bytes {

@@ -9,7 +9,7 @@ use oasis_wire::{
 use std::ops::Range;
 use tokio::sync::mpsc;
 
-/// Where an answer begins.
+/// Position at which an answer begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PastStart {
     /// At the first sample that is not older, nanoseconds since 1970 on the node's clock.
@@ -18,11 +18,11 @@ pub enum PastStart {
     Position(Position),
     /// At the portable position, or at the other one if the upstream knows that.
     Resumed(Option<Position>, PortablePosition),
-    /// At the oldest of the newest samples of a time, of which there are so many.
+    /// At the oldest of the newest samples of a time.
     Newest {
         /// The beginning of the time.
         from: u64,
-        /// How many samples.
+        /// Number of these samples.
         samples: u64,
     },
 }
@@ -30,11 +30,11 @@ pub enum PastStart {
 /// A question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PastQuestion {
-    /// Where the answer begins.
+    /// Position at which the answer begins.
     pub start: PastStart,
     /// Samples of this time and later are not wanted.
     pub to: u64,
-    /// All in so many points, and not sample by sample.
+    /// Number of points that summarize all samples; none for the samples themselves.
     pub points: Option<u32>,
 }
 
@@ -50,7 +50,7 @@ pub enum Question {
 /// A part of an answer, in the words of the upstream.
 #[derive(Debug, Clone, PartialEq)]
 pub enum PastMessage {
-    /// Where the samples begin.
+    /// Position at which the samples begin.
     Begin(Position),
     /// A native batch.
     Batch(Vec<u8>),
@@ -79,8 +79,8 @@ pub struct ForwardedQuestion {
     pub node: String,
     /// Instance name.
     pub instance: String,
-    /// What is asked.
+    /// The question.
     pub question: Question,
-    /// Takes the answer. It is closed when nobody wants it any more.
+    /// Receives the answer. It is closed when the answer is not wanted any more.
     pub answer: mpsc::Sender<PastMessage>,
 }

@@ -11,9 +11,9 @@ use oasis_wire::{batch, quantity::TopicId};
 use std::collections::{BTreeMap, HashMap};
 
 /// Most memory of the batches that one session keeps. The node sends further ones again in their turn.
-const LIMIT: usize = 1024 * 1024;
+const MAX_BYTES: usize = 1024 * 1024;
 /// Memory of a batch in addition to its bytes.
-const OVERHEAD: usize = 96;
+const BATCH_OVERHEAD_BYTES: usize = 96;
 
 /// The kept batches of one session.
 #[derive(Debug)]
@@ -22,7 +22,7 @@ pub struct AheadBatches {
     topics: HashMap<TopicId, BTreeMap<u64, AheadBatch>>,
     bytes: usize,
     memory: HeldMemory,
-    /// Kept since the node was told.
+    /// Batches kept since the last report to the node.
     untold: Vec<(TopicId, u64)>,
 }
 
@@ -36,7 +36,7 @@ struct AheadBatch {
 
 impl AheadBatch {
     fn cost(&self) -> usize {
-        self.bytes.len() + OVERHEAD
+        self.bytes.len() + BATCH_OVERHEAD_BYTES
     }
 }
 
@@ -49,7 +49,7 @@ impl AheadBatches {
     /// Keeps a batch. Returns whether there was room.
     fn keep(&mut self, topic: TopicId, first: u64, batch: AheadBatch) -> bool {
         let cost = batch.cost();
-        if self.bytes + cost > LIMIT {
+        if self.bytes + cost > MAX_BYTES {
             return false;
         }
         if !self.memory.add(cost) {
@@ -98,7 +98,7 @@ impl AheadBatches {
     }
 
     /// Appends the message that says which batches are kept.
-    pub fn tell(&mut self, out: &mut Vec<DacMessage>) {
+    pub fn append_kept(&mut self, out: &mut Vec<DacMessage>) {
         if !self.untold.is_empty() {
             out.push(DacMessage::KeptAhead { topics: std::mem::take(&mut self.untold) });
         }
@@ -138,7 +138,7 @@ impl NodeSession {
 
     fn show(&self, instance: &Instance, bytes: &[u8], last: u64, now: Moment) {
         let mut memory = self.dac.ahead_batches.hold();
-        if !memory.set(bytes.len() + OVERHEAD) {
+        if !memory.set(bytes.len() + BATCH_OVERHEAD_BYTES) {
             return;
         }
         let mut batch = bytes.to_vec();
@@ -215,8 +215,8 @@ mod tests {
         assert!(keep(&mut ahead, 1, 1) && keep(&mut ahead, 2, 2) && !keep(&mut ahead, 3, 3));
         assert_eq!(account.used(), 200);
         let mut out = Vec::new();
-        ahead.tell(&mut out);
-        ahead.tell(&mut out);
+        ahead.append_kept(&mut out);
+        ahead.append_kept(&mut out);
         assert_eq!(out, [DacMessage::KeptAhead { topics: vec![(TOPIC, 1), (TOPIC, 2)] }]);
         let roomy = MemoryAccount::new(usize::MAX);
         let mut ahead = AheadBatches::new(roomy.hold());

@@ -1,4 +1,4 @@
-//! What a node says of itself: its name and run, and its instances with their types.
+//! Registration of a node: its name and run, and its instances with their types.
 
 use super::{NodeSession, draining};
 use crate::{PeerLine, identity, moment::Moment, node::Link};
@@ -108,7 +108,7 @@ impl NodeSession {
             self.topics.insert(instance.topic, instance);
         }
         out.push(DacMessage::Registered { topics });
-        self.tell_safe(now, out);
+        self.report_safe(now, out);
         self.dac.registry.accept_commands(&node.name, self.number);
         if !self.is_replay {
             self.dac.settings.registered(&node.name);

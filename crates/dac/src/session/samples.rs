@@ -131,7 +131,7 @@ pub(super) fn check_run(instance: &Instance, ledger: &Ledger, run: Uuid) -> Resu
         let message = format!("another run of the node has registered {:?} meanwhile", instance.name);
         return Err(Failure::new("run_replaced", message));
     }
-    // What this DAC has of the run was remembered when the topic was replaced: it must not become more.
+    // The samples of the run at this DAC were remembered when the topic was replaced: they must not become more.
     if instance.is_retired() {
         let message = format!("a later connection of the node has replaced the topic of {:?}", instance.name);
         return Err(Failure::new("node_moved", message));
@@ -147,7 +147,7 @@ fn append_waiting(instance: &Instance, run: Uuid, reorder: &mut Reorder, now: Na
         let Some(waiting) = reorder.next(last) else { return bytes };
         bytes += waiting.bytes.len();
         if let Ok(header) = batch::Header::parse(&waiting.bytes) {
-            // It was checked on arrival. One that overlaps breaks the protocol and is ignored.
+            // The batch was checked on arrival. One that overlaps breaks the protocol and is ignored.
             let _ = append(instance, run, &waiting.bytes, header, now);
         }
     }

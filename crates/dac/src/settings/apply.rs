@@ -11,9 +11,9 @@ use tokio::{runtime::Handle, sync::mpsc};
 use uuid::Uuid;
 
 /// Attempts at a busy node, or one that does not answer. It gets the rest when it connects again.
-const ATTEMPTS: u32 = 3;
+const MAX_ATTEMPTS: u32 = 3;
 /// Pause between two of them.
-const PAUSE: Duration = Duration::from_secs(1);
+const RETRY_DELAY: Duration = Duration::from_secs(1);
 
 /// Starts a task for each node received, as long as the DAC lives. Does nothing outside of a tokio runtime.
 pub(crate) fn start(dac: &Arc<Dac>, mut nodes: mpsc::UnboundedReceiver<Arc<str>>) {
@@ -47,7 +47,7 @@ async fn apply(dac: Weak<Dac>, node: Arc<str>) {
             let outcome = match send(&dac, (&node, &instance), &name, &kept).await {
                 Ok(()) => Ok(run),
                 Err(CommandError::Refused(failure)) => Err(failure),
-                // It is on its way elsewhere, or comes back: then it registers.
+                // The node is on its way elsewhere, or comes back: then it registers.
                 Err(error) => {
                     tracing::debug!(node = %node, instance, setting = %name, %error, "a kept setting was not sent");
                     continue;
@@ -100,16 +100,16 @@ async fn send(
     loop {
         let request = NamedRequest::from(kept.value.request(name));
         match dac.commands.execute(&dac.registry, target, request, Author::from(&*who), now()).await {
-            Err(CommandError::Busy(_) | CommandError::Timeout(_)) if attempt < ATTEMPTS => {
+            Err(CommandError::Busy(_) | CommandError::Timeout(_)) if attempt < MAX_ATTEMPTS => {
                 attempt += 1;
-                tokio::time::sleep(PAUSE).await;
+                tokio::time::sleep(RETRY_DELAY).await;
             }
             outcome => return outcome.map(drop),
         }
     }
 }
 
-/// Returns to what the program has declared: somebody has reset the setting while it was sent.
+/// Returns to the declaration of the program: the setting was reset while it was sent.
 async fn take_back(dac: &Arc<Dac>, target: (&str, &str), name: &SettingName) {
     let reset = ProbeRequest::Reset { setting: Some(name.clone()) };
     if let Err(error) = dac.commands.execute(&dac.registry, target, reset, "reset", now()).await {

@@ -14,9 +14,9 @@ use std::{
 const ENDING: &str = "json";
 const DAMAGED: &str = "damaged";
 /// Bytes of the hash in a file name.
-const HASH: usize = 16;
+const HASH_BYTES: usize = 16;
 /// Largest file, in bytes: somewhat more than all that a DAC keeps takes as JSON.
-const LARGEST: u64 = 128 * 1024 * 1024;
+const MAX_FILE_BYTES: u64 = 128 * 1024 * 1024;
 
 #[derive(Serialize, Deserialize)]
 struct Content<S> {
@@ -77,7 +77,7 @@ pub(super) fn read_all(directory: &Path) -> io::Result<Vec<(String, NodeSettings
 
 fn read(path: &Path) -> io::Result<Content<NodeSettings>> {
     let size = fs::metadata(path)?.len();
-    if size > LARGEST {
+    if size > MAX_FILE_BYTES {
         return Err(io::Error::new(io::ErrorKind::FileTooLarge, format!("{size} bytes")));
     }
     let mut content: Content<NodeSettings> = serde_json::from_slice(&fs::read(path)?)?;
@@ -93,7 +93,7 @@ fn read(path: &Path) -> io::Result<Content<NodeSettings>> {
 
 fn path_of(directory: &Path, node: &str) -> PathBuf {
     let mut name = String::new();
-    for byte in Sha256::digest(node).iter().take(HASH) {
+    for byte in Sha256::digest(node).iter().take(HASH_BYTES) {
         // Writing to a string cannot fail.
         let _ = write!(name, "{byte:02x}");
     }

@@ -21,7 +21,7 @@ pub type LabelMap = BTreeMap<String, String>;
 pub struct Label {
     /// Its value.
     pub value: String,
-    /// Who set it.
+    /// Principal that set it.
     pub by: String,
     /// When, on the DAC's clock.
     pub at: Nanos,

@@ -1,4 +1,4 @@
-//! What lasts beyond a run of a node: settings that somebody wants to keep, and labels.
+//! Data that lasts beyond a run of a node: kept settings and labels.
 //!
 //! A [`Settings`] book has them by the names of node and instance, in memory and, if it has a directory, in a file for each node. Once a
 //! node registers, `apply` sends the kept settings of its instances as commands. `program` knows what the program has declared, so
@@ -15,7 +15,7 @@ mod value;
 pub(crate) use apply::start as start_applying;
 pub use labels::{Label, LabelError, LabelFilter, LabelMap, MOST_LABELS, are_valid, check_key, check_label};
 pub(crate) use program::Program;
-pub use state::{KeptCondition, KeptState, SettingState, Shown};
+pub use state::{KeptCondition, KeptState, LabelsAndSettings, SettingState};
 pub use value::{SettingName, SettingNameError, SettingValue};
 
 use oasis_channel::Failure;
@@ -39,7 +39,7 @@ pub const MOST_ENTRIES: usize = 100_000;
 pub const MOST_BYTES: usize = 32 * 1024 * 1024;
 /// Kept settings of one instance.
 pub const MOST_OF_INSTANCE: usize = 64;
-/// What an entry takes besides its texts, in bytes.
+/// Cost of an entry besides its texts, in bytes.
 const ENTRY_BYTES: usize = 128;
 
 /// A setting that is kept for the runs of a node that follow.
@@ -47,7 +47,7 @@ const ENTRY_BYTES: usize = 128;
 pub struct KeptSetting {
     /// Its value.
     pub value: SettingValue,
-    /// Who keeps it.
+    /// Principal that keeps it.
     pub by: String,
     /// Since when, on the DAC's clock.
     pub at: Nanos,
@@ -59,7 +59,7 @@ pub struct KeptSetting {
     pub problem: Option<Failure>,
 }
 
-/// What is kept of an instance.
+/// Kept settings and labels of an instance.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct InstanceSettings {
     /// Labels by key.
@@ -70,7 +70,7 @@ pub struct InstanceSettings {
     pub kept: BTreeMap<SettingName, KeptSetting>,
 }
 
-/// What is kept of a node.
+/// Kept settings and labels of a node.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct NodeSettings {
     /// Labels by key.
@@ -95,10 +95,10 @@ pub enum SettingsError {
     /// A label is refused.
     #[error(transparent)]
     Label(#[from] LabelError),
-    /// It cannot be written.
+    /// The file cannot be written.
     #[error("it cannot be written to {path}: {source} (channel.settings_dir)", path = .path.display())]
     Storage {
-        /// Where.
+        /// The file.
         path: PathBuf,
         /// Why not.
         source: io::Error,
@@ -108,7 +108,7 @@ pub enum SettingsError {
 /// Settings and labels of all nodes.
 #[derive(Debug)]
 pub struct Settings {
-    /// Where the files are, if there are any. Locked by who changes something, before `book`: one change at a time.
+    /// Directory of the files, if there are any. A change locks it before `book`: one change at a time.
     directory: Mutex<Option<PathBuf>>,
     /// Locked for bookkeeping only, never during I/O.
     book: Mutex<Book>,
@@ -247,7 +247,7 @@ impl Settings {
                     continue;
                 };
                 check_label(key, value)?;
-                // Who set it stays, as long as nobody changes it.
+                // The principal that set it stays, as long as the value does.
                 if of.get(key).is_none_or(|known| known.value != *value) {
                     of.insert(key.clone(), Label { value: value.clone(), by: by.into(), at });
                 }
@@ -280,7 +280,7 @@ impl Settings {
             for (instance, name, value, result) in results {
                 let of = settings.instances.get_mut(instance);
                 let Some(kept) = of.and_then(|of| of.kept.get_mut(name)) else { continue };
-                // Somebody may have kept another one meanwhile.
+                // Another value may have been kept meanwhile.
                 if kept.value != *value {
                     continue;
                 }
@@ -314,7 +314,7 @@ impl Settings {
         let _ = self.registered.send(name);
     }
 
-    /// Returns whether a node has registered more since its settings were looked at; if not, that has ended.
+    /// Returns whether a node has registered more since its settings were read; if not, that has ended.
     fn applies_again(&self, node: &str) -> bool {
         let mut book = self.book();
         match book.applying.get_mut(node) {

@@ -1,4 +1,4 @@
-//! What the program of an instance has declared, and what commands have made of it in this run.
+//! Declaration of the program of an instance, and changes of it by commands in this run.
 
 use super::{SettingName, SettingValue};
 use oasis_channel::{Declared, InstanceState, RegisteredInstance};

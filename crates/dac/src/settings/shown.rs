@@ -2,7 +2,7 @@
 
 use super::{
     InstanceSettings, KeptSetting, Label, LabelMap, NodeSettings, SettingName, SettingValue, SettingsError,
-    state::{KeptCondition, KeptState, SettingState, Shown},
+    state::{KeptCondition, KeptState, LabelsAndSettings, SettingState},
 };
 use crate::{instance::Instance, node::Node, registry::Registry};
 use oasis_wire::quantity::Nanos;
@@ -13,7 +13,7 @@ use std::{
 
 impl Registry {
     /// Returns labels and settings of an instance. Locks its ledger.
-    pub fn shown(&self, instance: &Instance) -> Shown {
+    pub fn shown(&self, instance: &Instance) -> LabelsAndSettings {
         let instance = instance.source();
         if instance.is_relayed() {
             return instance.relayed_settings().as_ref().clone();
@@ -21,7 +21,7 @@ impl Registry {
         let node = self.settings.of_node(&instance.node);
         let of = node.as_ref().and_then(|node| node.instances.get(&*instance.name));
         let labels = of.map(|of| values(&of.labels)).unwrap_or_default();
-        Shown { labels, settings: settings_of(instance, of) }
+        LabelsAndSettings { labels, settings: settings_of(instance, of) }
     }
 
     /// Sets labels of a node, or of one of its instances, and shows them; those without a value are removed. Returns all that it has then.
@@ -63,7 +63,7 @@ impl Registry {
         let mut labels = if instance.is_relayed() {
             self.node(&instance.node).map(|node| self.node_labels(&node)).unwrap_or_default()
         } else {
-            // Of most nodes nothing is kept.
+            // Most nodes have no kept labels.
             let Some(node) = self.settings.of_node(&instance.node) else { return LabelMap::new() };
             values(&node.labels)
         };

@@ -9,7 +9,7 @@ const MOST_RELAYED: usize = 1_000;
 
 /// Labels and settings of an instance.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Shown {
+pub struct LabelsAndSettings {
     /// Its own labels, without those of its node.
     #[serde(default, skip_serializing_if = "LabelMap::is_empty")]
     pub labels: LabelMap,
@@ -26,10 +26,10 @@ pub struct SettingState {
     /// The value now; absent if it is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub value: Option<SettingValue>,
-    /// What the program has declared; absent if it is unknown.
+    /// Declaration of the program; absent if it is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub program: Option<SettingValue>,
-    /// What is kept; absent if a command has set it for this run only.
+    /// The kept value; absent if a command has set it for this run only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kept: Option<KeptState>,
 }
@@ -39,7 +39,7 @@ pub struct SettingState {
 pub struct KeptState {
     /// Its value.
     pub value: SettingValue,
-    /// Who keeps it.
+    /// Principal that keeps it.
     pub by: String,
     /// Since when, on the DAC's clock.
     pub at: Nanos,
@@ -54,9 +54,9 @@ pub struct KeptState {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum KeptCondition {
-    /// It has.
+    /// The run has it.
     Applied,
-    /// It had, until somebody set another value for this run.
+    /// The run had it, until a command set another value for this run.
     Replaced,
     /// The node is not connected, or has not answered yet.
     Waiting,
@@ -64,7 +64,7 @@ pub enum KeptCondition {
     Refused,
 }
 
-impl Shown {
+impl LabelsAndSettings {
     /// Returns whether this DAC would have listed it: it comes from another one.
     pub fn is_valid(&self) -> bool {
         are_valid(&self.labels) && self.settings.len() <= MOST_RELAYED

@@ -81,7 +81,7 @@ fn a_damaged_file_is_set_aside_and_the_others_are_read() {
     let file_of_a = fs::read_dir(directory.path()).unwrap().map(|entry| entry.unwrap().path());
     let file_of_a =
         file_of_a.into_iter().find(|path| fs::read_to_string(path).unwrap().contains("\"a\"")).unwrap();
-    // What a crash leaves, and what a disk makes of a file.
+    // Files as a crash leaves them, and a file that a disk has damaged.
     fs::write(directory.path().join("half.tmp"), "{\"node\"").unwrap();
     fs::write(&file_of_a, "{\"node\": \"a\", \"lab").unwrap();
     let again = on_disk(directory.path());

@@ -5,7 +5,7 @@ use oasis_wire::quantity::{DemandRange, Hertz};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 use std::{fmt, str::FromStr};
 
-/// What of an instance can be kept. As text `rate`, `enabled`, `deadband:METRIC`.
+/// A setting of an instance that can be kept. As text `rate`, `enabled`, `deadband:METRIC`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum SettingName {
     /// The rate, or the range in which it follows its readers.

@@ -22,7 +22,7 @@ use uuid::Uuid;
 /// A rate falls within this time after its last reader has left.
 const PROMISE: Duration = Duration::from_secs(2);
 /// Longer than any pending timer.
-const LONG: Duration = Duration::from_secs(60);
+const TEST_TIMEOUT: Duration = Duration::from_secs(60);
 
 fn hertz(hertz: f64) -> Hertz {
     Hertz::new(hertz).unwrap()
@@ -51,7 +51,13 @@ impl Peer {
             software: "test".into(),
             pid: 1,
         };
-        peer.say(&NodeMessage::Hello { protocol: PROTOCOL, node, secret: None, attach: None, drains: false });
+        peer.send_message(&NodeMessage::Hello {
+            protocol: PROTOCOL,
+            node,
+            secret: None,
+            attach: None,
+            drains: false,
+        });
         let beat: ProbeType = serde_json::from_value(serde_json::json!(
             {"name": "Beat", "uuid": Uuid::nil(), "version": "1.0", "metrics": []}
         ))
@@ -64,29 +70,29 @@ impl Peer {
             declared: None,
             state: InstanceState { hertz: Some(hertz(1.0)), enabled: true, recorder: None },
         };
-        peer.say(&NodeMessage::Register { types: vec![beat], instances: vec![instance] });
+        peer.send_message(&NodeMessage::Register { types: vec![beat], instances: vec![instance] });
         peer
     }
 
-    fn say(&mut self, message: &NodeMessage) {
+    fn send_message(&mut self, message: &NodeMessage) {
         let json = serde_json::to_vec(message).unwrap();
         self.session.handle(Frame::Control(&json), Nanos(0), &mut Vec::new()).unwrap();
     }
 
     /// Returns the next command, if one arrives: its number and its rate.
     async fn next_command(&mut self) -> Option<(u64, f64)> {
-        match timeout(LONG, self.commands.recv()).await.ok()?? {
+        match timeout(TEST_TIMEOUT, self.commands.recv()).await.ok()?? {
             DacMessage::Command { id, command: Command::Hertz { hertz }, .. } => Some((id, hertz.get())),
             other => panic!("{other:?}"),
         }
     }
 
     /// Executes the next command. Returns the rate and how long it took to arrive.
-    async fn obey(&mut self) -> Option<(f64, Duration)> {
+    async fn execute_next(&mut self) -> Option<(f64, Duration)> {
         let start = Instant::now();
         let (id, rate) = self.next_command().await?;
         let state = InstanceState { hertz: Some(hertz(rate)), enabled: true, recorder: None };
-        self.say(&NodeMessage::Result { id, outcome: Outcome::Done(state) });
+        self.send_message(&NodeMessage::Result { id, outcome: Outcome::Done(state) });
         Some((rate, start.elapsed()))
     }
 }
@@ -109,14 +115,14 @@ async fn a_rate_follows_its_readers() {
     let dac = Dac::new(Config::default());
     let mut node = Peer::connect(&dac, 1, Some(range(1.0, 100.0)));
     let slow = read(&dac, Delivery::MaxHz(hertz(20.0)));
-    assert_eq!(node.obey().await, Some((20.0, Duration::ZERO)));
+    assert_eq!(node.execute_next().await, Some((20.0, Duration::ZERO)));
     let every = read(&dac, Delivery::Every);
-    assert_eq!(node.obey().await, Some((100.0, Duration::ZERO)));
+    assert_eq!(node.execute_next().await, Some((100.0, Duration::ZERO)));
     drop(every);
-    let (rate, after) = node.obey().await.unwrap();
+    let (rate, after) = node.execute_next().await.unwrap();
     assert!(rate == 20.0 && after < PROMISE, "{rate} Hz after {after:?}");
     drop(slow);
-    let (rate, after) = node.obey().await.unwrap();
+    let (rate, after) = node.execute_next().await.unwrap();
     assert!(rate == 1.0 && after < PROMISE, "{rate} Hz after {after:?}");
     assert_eq!(node.next_command().await, None);
     let journal = dac.commands.journal();
@@ -128,7 +134,7 @@ async fn reloading_a_page_changes_no_rate() {
     let dac = Dac::new(Config::default());
     let mut node = Peer::connect(&dac, 1, Some(range(1.0, 100.0)));
     let page = read(&dac, Delivery::Every);
-    node.obey().await.unwrap();
+    node.execute_next().await.unwrap();
     drop(page);
     tokio::time::sleep(Duration::from_millis(500)).await;
     let _page = read(&dac, Delivery::Every);
@@ -151,13 +157,13 @@ async fn a_node_that_reconnects_receives_the_rate_that_readers_ask_for_now() {
     let page = read(&dac, Delivery::Every);
     assert_eq!(node.next_command().await, None);
     let mut node = Peer::connect(&dac, 1, Some(range(1.0, 100.0)));
-    assert_eq!(node.obey().await, Some((100.0, Duration::ZERO)));
+    assert_eq!(node.execute_next().await, Some((100.0, Duration::ZERO)));
     node.session.close(Nanos(0));
     // A new run of its process begins with its configured rate.
     let mut node = Peer::connect(&dac, 2, Some(range(1.0, 50.0)));
-    assert_eq!(node.obey().await, Some((50.0, Duration::ZERO)));
+    assert_eq!(node.execute_next().await, Some((50.0, Duration::ZERO)));
     drop(page);
-    assert_eq!(node.obey().await.unwrap().0, 1.0);
+    assert_eq!(node.execute_next().await.unwrap().0, 1.0);
 }
 
 #[tokio::test(start_paused = true)]
@@ -169,7 +175,10 @@ async fn a_command_is_repeated_after_a_timeout_but_not_after_a_refusal() {
     node.next_command().await.unwrap();
     let (id, rate) = node.next_command().await.unwrap();
     assert!(rate == 100.0 && start.elapsed() >= Duration::from_secs(5), "{:?}", start.elapsed());
-    node.say(&NodeMessage::Result { id, outcome: Outcome::Failed(Failure::new("not_periodic", "no")) });
+    node.send_message(&NodeMessage::Result {
+        id,
+        outcome: Outcome::Failed(Failure::new("not_periodic", "no")),
+    });
     assert_eq!(node.next_command().await, None);
 }
 
@@ -178,13 +187,14 @@ async fn setting_a_rate_ends_demand_until_it_is_enabled_again() {
     let dac = Dac::new(Config::default());
     let mut node = Peer::connect(&dac, 1, Some(range(1.0, 100.0)));
     let page = read(&dac, Delivery::Every);
-    node.obey().await.unwrap();
-    let (set, obeyed) = tokio::join!(wish(&dac, ProbeRequest::Hertz { hertz: hertz(7.0) }), node.obey());
+    node.execute_next().await.unwrap();
+    let (set, obeyed) =
+        tokio::join!(wish(&dac, ProbeRequest::Hertz { hertz: hertz(7.0) }), node.execute_next());
     assert_eq!((set.unwrap().hertz, obeyed.unwrap().0), (Some(hertz(7.0)), 7.0));
     drop(page);
     assert_eq!((node.next_command().await, beat(&dac).demand.state()), (None, None));
     wish(&dac, ProbeRequest::Demand(range(2.0, 50.0))).await.unwrap();
-    assert_eq!(node.obey().await.unwrap().0, 2.0);
+    assert_eq!(node.execute_next().await.unwrap().0, 2.0);
     wish(&dac, ProbeRequest::DemandOff).await.unwrap();
     let _page = read(&dac, Delivery::Every);
     assert_eq!(node.next_command().await, None);
@@ -227,5 +237,5 @@ async fn no_command_is_sent_before_a_node_knows_its_topics() {
     .unwrap();
     session.handle(Frame::Control(&hello), Nanos(0), &mut Vec::new()).unwrap();
     let _page = read(&dac, Delivery::Every);
-    assert!(timeout(LONG, commands.recv()).await.is_err());
+    assert!(timeout(TEST_TIMEOUT, commands.recv()).await.is_err());
 }

@@ -45,7 +45,13 @@ impl Peer {
             software: "test".into(),
             pid: 1,
         };
-        peer.say(&NodeMessage::Hello { protocol: PROTOCOL, node, secret: None, attach: None, drains: false });
+        peer.send_message(&NodeMessage::Hello {
+            protocol: PROTOCOL,
+            node,
+            secret: None,
+            attach: None,
+            drains: false,
+        });
         let oven: ProbeType =
             serde_json::from_value(serde_json::json!({"name": "Oven", "uuid": Uuid::nil(), "version": "1.0",
             "metrics": [{"name": "temperature", "type": "real64", "unit": "K"}]}))
@@ -59,11 +65,11 @@ impl Peer {
             declared: reports.then_some(Declared { hertz, enabled: true, deadbands }),
             state,
         };
-        peer.say(&NodeMessage::Register { types: vec![oven], instances: vec![instance] });
+        peer.send_message(&NodeMessage::Register { types: vec![oven], instances: vec![instance] });
         peer
     }
 
-    fn say(&mut self, message: &NodeMessage) {
+    fn send_message(&mut self, message: &NodeMessage) {
         let json = serde_json::to_vec(message).unwrap();
         self.session.handle(Frame::Control(&json), Nanos(0), &mut Vec::new()).unwrap();
     }
@@ -80,11 +86,11 @@ impl Peer {
             _ => {}
         }
         let outcome = refusal.map_or(Outcome::Done(self.state), Outcome::Failed);
-        self.say(&NodeMessage::Result { id, outcome });
+        self.send_message(&NodeMessage::Result { id, outcome });
         command
     }
 
-    async fn obey(&mut self) -> Command {
+    async fn execute_next(&mut self) -> Command {
         self.answer(None).await
     }
 
@@ -102,7 +108,7 @@ async fn give(
     let request = NamedRequest { keep, ..request.into() };
     let author = Author { who: "person:ada http 127.0.0.1:1", name: "person:ada" };
     let execute = dac.commands.execute(&dac.registry, TARGET, request, author, Nanos(7));
-    tokio::join!(execute, node.obey()).0
+    tokio::join!(execute, node.execute_next()).0
 }
 
 fn hertz(hertz: f64) -> ProbeRequest {
@@ -152,7 +158,7 @@ async fn a_new_run_gets_what_is_kept_and_a_reset_returns_to_the_program() {
     first.leave();
     let mut second = Peer::connect(&dac, 2);
     assert_eq!(conditions(&states(&dac)), [Some(KeptCondition::Waiting), Some(KeptCondition::Waiting)]);
-    let got = [second.obey().await, second.obey().await];
+    let got = [second.execute_next().await, second.execute_next().await];
     assert_eq!(got[0], Command::Hertz { hertz: Hertz::new(5.0).unwrap() });
     assert_eq!(got[1], Command::Deadband { metric: "temperature".into(), deadband: Some(2.0) });
     until(&dac, |states| conditions(states) == [Some(KeptCondition::Applied); 2]).await;
@@ -178,7 +184,7 @@ async fn a_setting_that_the_node_refuses_is_shown_and_tried_again_with_its_next_
     assert_eq!(shown[0].kept.as_ref().unwrap().problem.as_deref(), Some("this program has no rates"));
     second.leave();
     let mut third = Peer::connect(&dac, 3);
-    third.obey().await;
+    third.execute_next().await;
     until(&dac, |states| conditions(states) == [Some(KeptCondition::Applied)]).await;
 }
 

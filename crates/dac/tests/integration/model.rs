@@ -31,7 +31,7 @@ impl Topic {
     }
 
     /// Waits until woken, then looks. Returns the number of appends.
-    fn look(&self) -> u64 {
+    fn wait_for_wake(&self) -> u64 {
         let mut inbox = self.inbox.lock().unwrap();
         while *inbox == 0 {
             inbox = self.woken.wait(inbox).unwrap();
@@ -61,7 +61,7 @@ fn a_reader_sees_the_last_append_of_a_writer() {
             let topic = topic.clone();
             thread::spawn(move || (1..=2).for_each(|next| topic.append(next)))
         };
-        while topic.look() < 2 {}
+        while topic.wait_for_wake() < 2 {}
         writer.join().unwrap();
     });
 }
@@ -78,6 +78,6 @@ fn a_reader_is_woken_at_most_once_until_it_looks() {
             writer.join().unwrap();
         }
         assert_eq!(*topic.inbox.lock().unwrap(), 1);
-        assert_eq!(topic.look(), 2);
+        assert_eq!(topic.wait_for_wake(), 2);
     });
 }

@@ -4,7 +4,7 @@ use oasis_channel::{
     DacMessage, DatagramOffer, InstanceState, NodeIdentity, NodeMessage, PROTOCOL, ProbeKind,
     RegisteredInstance, ResumeSecret,
     frame::{Frame, Reader, write_control},
-    protection::{HEAD, KEY, LABEL, Sealer},
+    protection::{HEADER_BYTES, KEY_BYTES, LABEL, Sealer},
 };
 use oasis_dac::{
     Config, Dac, datagrams,
@@ -32,7 +32,7 @@ struct Node {
 }
 
 impl Node {
-    async fn say(&mut self, message: &NodeMessage) {
+    async fn send_message(&mut self, message: &NodeMessage) {
         let mut bytes = Vec::new();
         write_control(message, &mut bytes);
         self.stream.write_all(&bytes).await.unwrap();
@@ -53,7 +53,8 @@ impl Node {
 
     fn sealer(&self, offer: DatagramOffer) -> Sealer {
         let session = self.stream.get_ref().1;
-        let key = session.export_keying_material([0; KEY], LABEL, Some(offer.token.as_bytes())).unwrap();
+        let key =
+            session.export_keying_material([0; KEY_BYTES], LABEL, Some(offer.token.as_bytes())).unwrap();
         Sealer::new(&key, offer.token).unwrap()
     }
 }
@@ -103,7 +104,7 @@ async fn connected() -> (tempfile::TempDir, Arc<Dac>, Node, DatagramOffer, Topic
         software: "test".into(),
         pid: 1,
     };
-    node.say(&NodeMessage::Hello {
+    node.send_message(&NodeMessage::Hello {
         protocol: PROTOCOL,
         node: identity,
         secret: Some(secret),
@@ -114,7 +115,7 @@ async fn connected() -> (tempfile::TempDir, Arc<Dac>, Node, DatagramOffer, Topic
     let DacMessage::Welcome { datagrams: Some(offer), .. } = node.hear().await else {
         panic!("no offer of datagrams")
     };
-    node.say(&NodeMessage::Datagrams).await;
+    node.send_message(&NodeMessage::Datagrams).await;
     let instance = RegisteredInstance {
         name: "beat".into(),
         probe_type: beat().uuid,
@@ -123,7 +124,7 @@ async fn connected() -> (tempfile::TempDir, Arc<Dac>, Node, DatagramOffer, Topic
         declared: None,
         state: InstanceState { hertz: None, enabled: true, recorder: None },
     };
-    node.say(&NodeMessage::Register { types: vec![beat()], instances: vec![instance] }).await;
+    node.send_message(&NodeMessage::Register { types: vec![beat()], instances: vec![instance] }).await;
     let DacMessage::Registered { topics } = node.hear().await else { panic!("not registered") };
     (folder, dac, node, offer, topics[0].topic)
 }
@@ -156,7 +157,7 @@ async fn hostile_datagrams_are_counted_and_every_true_one_arrives() {
         sealer.seal(&batch(topic, sequence), &mut datagram).unwrap();
         // The attacker reads the datagram on its way and knows the token. First its own, then the true one.
         let mut forged = datagram.clone();
-        let at = HEAD + sequence as usize % (datagram.len() - HEAD);
+        let at = HEADER_BYTES + sequence as usize % (datagram.len() - HEADER_BYTES);
         forged[at] ^= 1;
         let mut ahead = datagram.clone();
         ahead[20..28].copy_from_slice(&(u64::MAX - sequence).to_le_bytes());

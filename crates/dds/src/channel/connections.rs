@@ -1,7 +1,7 @@
 //! The connections of a DAC: which message belongs to which one.
 
 use super::{WINDOW, endpoint::WriterId};
-use oasis_channel::carried::Piece;
+use oasis_channel::carried::StreamMessage;
 use std::collections::HashMap;
 use tokio::sync::mpsc;
 use uuid::Uuid;
@@ -9,7 +9,7 @@ use uuid::Uuid;
 /// Connections of one participant. A node has one; those that it has lost may live for some seconds more.
 const MOST_OF_PARTICIPANT: usize = 8;
 /// Messages of a connection that wait: a window in both directions, each piece acknowledged by itself, and the end.
-const WAITING: usize = 2 * WINDOW.pieces as usize + 1;
+const MAX_WAITING_MESSAGES: usize = 2 * WINDOW.pieces as usize + 1;
 
 /// The connections.
 #[derive(Debug, Default)]
@@ -19,7 +19,7 @@ pub struct Connections(HashMap<Uuid, Connection>);
 struct Connection {
     /// Messages of others are none of it.
     node: WriterId,
-    pieces: mpsc::Sender<Piece>,
+    pieces: mpsc::Sender<StreamMessage>,
 }
 
 impl Connections {
@@ -27,7 +27,11 @@ impl Connections {
     ///
     /// # Errors
     /// If it belongs to another node, or the node has too many.
-    pub fn begin(&mut self, id: Uuid, node: WriterId) -> Result<Option<mpsc::Receiver<Piece>>, String> {
+    pub fn begin(
+        &mut self,
+        id: Uuid,
+        node: WriterId,
+    ) -> Result<Option<mpsc::Receiver<StreamMessage>>, String> {
         self.remove_ended();
         if let Some(connection) = self.0.get(&id) {
             let taken = || "another node has a connection of this id".to_owned();
@@ -37,13 +41,13 @@ impl Connections {
         if of_participant.count() >= MOST_OF_PARTICIPANT {
             return Err(format!("a participant of DDS has {MOST_OF_PARTICIPANT} connections at most"));
         }
-        let (pieces, arriving) = mpsc::channel(WAITING);
+        let (pieces, arriving) = mpsc::channel(MAX_WAITING_MESSAGES);
         self.0.insert(id, Connection { node, pieces });
         Ok(Some(arriving))
     }
 
     /// Delivers a piece. A peer that sends more than it may loses its connection.
-    pub fn deliver(&mut self, id: Uuid, node: WriterId, piece: Piece) {
+    pub fn deliver(&mut self, id: Uuid, node: WriterId, piece: StreamMessage) {
         let connection = self.0.get(&id).filter(|connection| connection.node == node);
         if connection.is_some_and(|connection| connection.pieces.try_send(piece).is_err()) {
             self.0.remove(&id);
@@ -67,12 +71,12 @@ mod tests {
     fn messages_of_a_stranger_are_none_of_a_connection() {
         let (mut connections, id) = (Connections::default(), Uuid::from_u128(1));
         let mut arriving = connections.begin(id, NODE).unwrap().unwrap();
-        connections.deliver(id, STRANGER, Piece::End);
-        connections.deliver(Uuid::from_u128(2), NODE, Piece::End);
+        connections.deliver(id, STRANGER, StreamMessage::End);
+        connections.deliver(Uuid::from_u128(2), NODE, StreamMessage::End);
         assert!(connections.begin(id, STRANGER).unwrap_err().contains("another node"));
         assert!(connections.begin(id, NODE).unwrap().is_none(), "it asks again");
-        connections.deliver(id, NODE, Piece::Received(1));
-        assert_eq!(arriving.try_recv(), Ok(Piece::Received(1)));
+        connections.deliver(id, NODE, StreamMessage::Received(1));
+        assert_eq!(arriving.try_recv(), Ok(StreamMessage::Received(1)));
         assert!(arriving.try_recv().is_err());
     }
 
@@ -80,9 +84,9 @@ mod tests {
     fn a_peer_that_sends_more_than_it_may_loses_its_connection() {
         let (mut connections, id) = (Connections::default(), Uuid::from_u128(1));
         let mut arriving = connections.begin(id, NODE).unwrap().unwrap();
-        (0..=WAITING).for_each(|_| connections.deliver(id, NODE, Piece::Received(1)));
+        (0..=MAX_WAITING_MESSAGES).for_each(|_| connections.deliver(id, NODE, StreamMessage::Received(1)));
         let waiting = std::iter::from_fn(|| arriving.try_recv().ok()).count();
-        assert_eq!(waiting, WAITING);
+        assert_eq!(waiting, MAX_WAITING_MESSAGES);
         assert_eq!(arriving.try_recv(), Err(mpsc::error::TryRecvError::Disconnected));
     }
 

@@ -7,7 +7,7 @@ use super::{
     message::{Content, Message, NoMessage},
 };
 use crate::{DdsConfig, DdsError};
-use oasis_channel::carried::{Accept, Messages, Piece, pair, pump};
+use oasis_channel::carried::{Accept, Messages, StreamMessage, pair, pump};
 use std::{
     io,
     sync::Arc,
@@ -18,8 +18,8 @@ use uuid::Uuid;
 
 /// Pause before the domain is joined again.
 const RETRY: Duration = Duration::from_secs(1);
-/// Interval of looks for connections that have ended.
-const LOOK: Duration = Duration::from_secs(1);
+/// Interval of checks for connections that have ended.
+const CONNECTION_CHECK_INTERVAL: Duration = Duration::from_secs(1);
 /// Interval of log lines about messages that are none of the channel.
 const LOG: Duration = Duration::from_secs(60);
 
@@ -42,7 +42,7 @@ pub async fn serve(config: DdsConfig, name: String, channel: Arc<dyn Accept>) {
 async fn accept(config: &DdsConfig, name: &str, channel: &Arc<dyn Accept>) -> Result<(), DdsError> {
     let stopped = |_| DdsError("the runtime stops".into());
     let joining = config.clone();
-    // It waits for threads of the participant.
+    // The call waits for threads of the participant.
     let joined = tokio::task::spawn_blocking(move || Endpoint::join(&joining, TO_DAC, TO_NODE));
     let endpoint = joined.await.map_err(stopped)??;
     tracing::info!(dac = name, domain = config.domain, "nodes may connect through DDS");
@@ -73,7 +73,7 @@ struct Dac {
 
 impl Dac {
     async fn run(&mut self, endpoint: &Endpoint) -> DdsError {
-        let mut look = tokio::time::interval(LOOK);
+        let mut look = tokio::time::interval(CONNECTION_CHECK_INTERVAL);
         loop {
             tokio::select! {
                 incoming = endpoint.next() => match incoming {
@@ -102,7 +102,7 @@ impl Dac {
                 self.answer(connection, Content::Offer(self.id));
             }
             Content::Open(dac) if dac == self.id => self.open(connection, from).await,
-            Content::Piece(piece) => self.connections.deliver(connection, from, piece),
+            Content::StreamMessage(piece) => self.connections.deliver(connection, from, piece),
             // For another DAC, or for nodes.
             Content::Ask(_)
             | Content::Open(_)
@@ -148,16 +148,16 @@ impl Dac {
 /// The DAC's end of a connection.
 struct Link {
     id: Uuid,
-    pieces: mpsc::Receiver<Piece>,
+    pieces: mpsc::Receiver<StreamMessage>,
     out: Outgoing,
 }
 
 impl Messages for Link {
-    async fn send(&mut self, piece: &Piece) -> io::Result<()> {
-        self.out.send(&Message { connection: self.id, content: Content::Piece(piece.clone()) }).await
+    async fn send(&mut self, piece: &StreamMessage) -> io::Result<()> {
+        self.out.send(&Message { connection: self.id, content: Content::StreamMessage(piece.clone()) }).await
     }
 
-    async fn receive(&mut self) -> io::Result<Piece> {
+    async fn receive(&mut self) -> io::Result<StreamMessage> {
         let ended = || io::Error::other("the node sends more than it may, or the participant has ended");
         self.pieces.recv().await.ok_or_else(ended)
     }

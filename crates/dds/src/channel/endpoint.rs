@@ -40,7 +40,7 @@ const STALLED: Duration = Duration::from_secs(5);
 /// Longest wait for acknowledgements at the end of a connection.
 const LAST_CALL: Duration = Duration::from_millis(500);
 
-/// Who has written a message. DDS does not prove it.
+/// Writer of a message. DDS does not prove it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WriterId(pub [u8; 16]);
 
@@ -117,7 +117,7 @@ impl Endpoint {
 /// Reliable and volatile: a reader that joins later receives nothing of the past, and opens a connection of its own.
 fn quality(depth: i32, max_samples: i32) -> QosPolicies {
     QosPolicyBuilder::new()
-        // Nobody waits in a write: the caller tries again.
+        // A write never blocks: the caller tries again.
         .reliability(Reliability::Reliable { max_blocking_time: DdsDuration::ZERO })
         .durability(Durability::Volatile)
         .history(History::KeepLast { depth })
@@ -214,7 +214,7 @@ impl Out {
     }
 }
 
-/// What the bytes of a message are.
+/// Meaning of a message's bytes.
 type Decoded = Result<Message, NoMessage>;
 
 /// Between RustDDS and [`Message`].

@@ -2,7 +2,7 @@
 
 use super::WINDOW;
 use bytes::Bytes;
-use oasis_channel::carried::Piece;
+use oasis_channel::carried::StreamMessage;
 use oasis_wire::{
     cdr::{ByteOrder, CdrReader, Writer},
     reader::Malformed,
@@ -20,11 +20,11 @@ pub struct Message {
     pub content: Content,
 }
 
-/// What it says.
+/// Content of the message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Content {
     /// A part of the conversation.
-    Piece(Piece),
+    StreamMessage(StreamMessage),
     /// A node asks which DACs of this name there are; all, if it is empty.
     Ask(String),
     /// The answer: the id of a DAC.
@@ -33,7 +33,7 @@ pub enum Content {
     Open(Uuid),
     /// That DAC takes the node.
     Accepted,
-    /// It does not, for this reason.
+    /// The DAC refuses, for this reason.
     Refused(String),
 }
 
@@ -58,7 +58,7 @@ impl Message {
     /// Returns the message as CDR, little-endian.
     pub fn encode(&self) -> Vec<u8> {
         let (kind, number, bytes): (u8, u64, &[u8]) = match &self.content {
-            Content::Piece(piece) => piece.parts(),
+            Content::StreamMessage(piece) => piece.parts(),
             Content::Ask(name) => (4, 0, name.as_bytes()),
             Content::Offer(dac) => (5, 0, dac.as_bytes()),
             Content::Open(dac) => (6, 0, dac.as_bytes()),
@@ -103,7 +103,7 @@ fn content(kind: u8, number: u64, bytes: &[u8]) -> Option<Content> {
         6 => id().map(Content::Open),
         7 => Some(Content::Accepted),
         8 => text().map(Content::Refused),
-        _ => Piece::of_parts(kind, number, Bytes::copy_from_slice(bytes)).map(Content::Piece),
+        _ => StreamMessage::of_parts(kind, number, Bytes::copy_from_slice(bytes)).map(Content::StreamMessage),
     }
 }
 
@@ -114,9 +114,9 @@ mod tests {
 
     fn each(number: u64, bytes: &[u8]) -> [Message; 8] {
         [
-            Content::Piece(Piece::Data(number, Bytes::copy_from_slice(bytes))),
-            Content::Piece(Piece::Received(number)),
-            Content::Piece(Piece::End),
+            Content::StreamMessage(StreamMessage::Data(number, Bytes::copy_from_slice(bytes))),
+            Content::StreamMessage(StreamMessage::Received(number)),
+            Content::StreamMessage(StreamMessage::End),
             Content::Ask("hall-1".into()),
             Content::Offer(Uuid::from_u128(7)),
             Content::Open(Uuid::from_u128(7)),
@@ -130,7 +130,7 @@ mod tests {
     fn a_message_is_the_struct_of_the_idl() {
         let message = Message {
             connection: Uuid::from_bytes([9; 16]),
-            content: Content::Piece(Piece::Data(0x0102, Bytes::from_static(b"abc"))),
+            content: Content::StreamMessage(StreamMessage::Data(0x0102, Bytes::from_static(b"abc"))),
         };
         let mut expected = vec![9; 16];
         // The kind, and padding before the number.

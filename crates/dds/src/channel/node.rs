@@ -8,7 +8,7 @@ use super::{
 use crate::DdsConfig;
 use oasis_channel::{
     Connector, Patience, Receiver, Sender,
-    carried::{Messages, Piece, pump},
+    carried::{Messages, StreamMessage, pump},
     tcp,
 };
 use std::{
@@ -25,7 +25,7 @@ use uuid::Uuid;
 const DISCOVERY: Duration = Duration::from_secs(3);
 /// Interval at which a node asks for a DAC: what it asks before they know each other reaches nobody.
 const ASK: Duration = Duration::from_millis(100);
-/// A participant that nobody has answered is replaced after this: the network may have another address now.
+/// Time after which a participant without an answer is replaced: the network may have another address now.
 const FRESH: Duration = Duration::from_secs(30);
 /// Longest time in which RustDDS starts or ends a participant.
 const PARTICIPANT: Duration = Duration::from_secs(5);
@@ -49,7 +49,7 @@ struct Settings {
     patience: Patience,
 }
 
-/// The thread, which ends when nobody requests connections any more.
+/// The thread, which ends when no connections are requested any more.
 #[derive(Debug)]
 struct Carrier {
     requests: mpsc::Sender<Request>,
@@ -167,7 +167,7 @@ impl Settings {
                     // The next connection has another participant: the writer of this one would wait for a DAC that is gone.
                 }
                 Err(error) => {
-                    // It may know the DAC by the next attempt.
+                    // The node may know the DAC by the next attempt.
                     kept = Some(joined);
                     let _ = ready.send(Err(error));
                 }
@@ -194,7 +194,7 @@ impl Settings {
         let (from, dac) = match asking.await {
             Ok(offer) => offer?,
             Err(elapsed) => {
-                // Nobody else has offered: a DAC that was slow may be the only one.
+                // No other DAC has offered: one that was slow may be the only one.
                 joined.silent.clear();
                 return Err(absent(elapsed));
             }
@@ -237,7 +237,7 @@ impl Settings {
 struct Joined {
     endpoint: Endpoint,
     since: Instant,
-    /// Who has offered a connection and then not answered: it is no DAC, or it has gone.
+    /// Writer that has offered a connection and then not answered: it is no DAC, or it has gone.
     silent: Vec<WriterId>,
 }
 
@@ -272,7 +272,7 @@ impl Link<'_> {
                 Ok(Message { connection, content }) if connection == self.id && from == self.dac => {
                     return Ok(content);
                 }
-                // Of another connection, or garbage.
+                // The message is of another connection, or garbage.
                 _ => tokio::task::yield_now().await,
             }
         }
@@ -290,13 +290,13 @@ impl Link<'_> {
 }
 
 impl Messages for Link<'_> {
-    async fn send(&mut self, piece: &Piece) -> io::Result<()> {
-        self.send_content(Content::Piece(piece.clone())).await
+    async fn send(&mut self, piece: &StreamMessage) -> io::Result<()> {
+        self.send_content(Content::StreamMessage(piece.clone())).await
     }
 
-    async fn receive(&mut self) -> io::Result<Piece> {
+    async fn receive(&mut self) -> io::Result<StreamMessage> {
         loop {
-            if let Content::Piece(piece) = self.next().await? {
+            if let Content::StreamMessage(piece) = self.next().await? {
                 return Ok(piece);
             }
         }

@@ -1,4 +1,4 @@
-//! How much the writer of the channel may keep, and how fast it may write.
+//! Bounds of what the writer of the channel keeps, and of its rate.
 //!
 //! RustDDS bounds the messages of a writer but not their bytes. It keeps what a reader has not acknowledged, and frees the rest only once in 6 s. So bytes count
 //! until a moment at which all readers have all of them. What is acknowledged and not yet freed is what was written in some seconds, which the pace bounds. Pauses
@@ -6,13 +6,13 @@
 
 use std::time::{Duration, Instant};
 
-/// Bytes that not all readers have acknowledged.
-const MOST: usize = 32 * 1024 * 1024;
+/// Upper bound of bytes that not all readers have acknowledged.
+const MAX_UNACKNOWLEDGED_BYTES: usize = 32 * 1024 * 1024;
 /// Bytes of a slice of time: 3.2 MB/s.
 const MOST_OF_SLICE: usize = 320 * 1024;
 const SLICE: Duration = Duration::from_millis(100);
 /// Bytes that a message takes besides its own.
-const OVERHEAD: usize = 256;
+const MESSAGE_OVERHEAD_BYTES: usize = 256;
 
 /// The bytes of a writer.
 #[derive(Debug)]
@@ -45,10 +45,10 @@ impl Pace {
         if is_new_slice {
             (self.slice, self.of_slice) = (now, 0);
         }
-        if (is_new_slice || self.unacknowledged >= MOST) && is_acknowledged() {
+        if (is_new_slice || self.unacknowledged >= MAX_UNACKNOWLEDGED_BYTES) && is_acknowledged() {
             self.unacknowledged = 0;
         }
-        if self.unacknowledged >= MOST {
+        if self.unacknowledged >= MAX_UNACKNOWLEDGED_BYTES {
             MayWrite::Full
         } else if self.of_slice >= MOST_OF_SLICE {
             MayWrite::Soon
@@ -59,8 +59,8 @@ impl Pace {
 
     /// Notes that a message of this length was written.
     pub fn take(&mut self, length: usize) {
-        self.unacknowledged += length + OVERHEAD;
-        self.of_slice += length + OVERHEAD;
+        self.unacknowledged += length + MESSAGE_OVERHEAD_BYTES;
+        self.of_slice += length + MESSAGE_OVERHEAD_BYTES;
     }
 }
 

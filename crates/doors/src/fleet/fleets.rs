@@ -3,7 +3,7 @@
 use super::{
     measure::{AlarmsByInstance, Measure},
     selection::Selection,
-    summary::{FleetReader, Piece, Summary},
+    summary::{FleetReader, Summary, SummaryMessage},
 };
 use oasis_dac::Dac;
 use std::{
@@ -18,16 +18,16 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Different fleets at the same time.
-pub const MOST: usize = 32;
+/// Upper bound of the different fleets at the same time.
+pub const MAX_FLEETS: usize = 32;
 /// Instances that are measured at a time.
-const PAGE: usize = 200;
+const PAGE_INSTANCES: usize = 200;
 /// Rest after a round, for each unit of its work: the thread takes a fifth of a core for one fleet at most.
-const REST: u32 = 4;
-/// How often the thread looks for fleets without readers.
-const LOOK: Duration = Duration::from_secs(1);
+const REST_FACTOR: u32 = 4;
+/// Interval at which the thread checks for fleets without readers.
+const IDLE_CHECK_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Where the standing alarms of instances come from.
+/// Source of the standing alarms of instances.
 pub trait StandingAlarms: Debug + Send + Sync {
     /// A number that changes with them.
     fn revision(&self) -> u64;
@@ -38,7 +38,7 @@ pub trait StandingAlarms: Debug + Send + Sync {
 /// Whether a reader may see an instance, by node and name.
 pub type Sight<'a> = &'a dyn Fn(&str, &str) -> bool;
 
-/// A fleet that somebody reads. It ends when the last reader drops it.
+/// A fleet that has readers. It ends when the last reader drops it.
 #[derive(Debug)]
 pub struct Fleet {
     /// Its number.
@@ -68,7 +68,9 @@ struct Book {
 #[derive(Debug, thiserror::Error)]
 pub enum FleetError {
     /// Others read too many.
-    #[error("{MOST} different fleets are read at this DAC: use one of their selections, or try again later")]
+    #[error(
+        "{MAX_FLEETS} different fleets are read at this DAC: use one of their selections, or try again later"
+    )]
     TooMany,
     /// The system has no thread for it.
     #[error("no thread for fleets: {0}: end other programs, or try again later")]
@@ -87,7 +89,7 @@ impl Fleet {
     }
 
     /// Returns the next message of a reader; none if it has all. `sees`: which instances it may read, unless it reads all.
-    pub fn next(&self, reader: FleetReader, sees: Option<Sight<'_>>) -> Option<Piece> {
+    pub fn next(&self, reader: FleetReader, sees: Option<Sight<'_>>) -> Option<SummaryMessage> {
         let mut summary = self.summary();
         match sees {
             None => summary.next(reader),
@@ -104,8 +106,8 @@ impl Fleet {
         measure.begin();
         let mut after = None;
         loop {
-            let page = dac.registry.instances_after(after, PAGE);
-            let last = page.last().map(|instance| instance.topic).filter(|_| page.len() == PAGE);
+            let page = dac.registry.instances_after(after, PAGE_INSTANCES);
+            let last = page.last().map(|instance| instance.topic).filter(|_| page.len() == PAGE_INSTANCES);
             let page = page.into_iter().filter(|instance| self.selection.contains(instance));
             let labeled = page.map(|instance| {
                 let labels = dac.registry.all_labels(&instance);
@@ -146,7 +148,7 @@ impl Fleets {
         let _ = self.alarms.set(source);
     }
 
-    /// Returns the fleet of a selection, which begins if nobody reads it yet.
+    /// Returns the fleet of a selection, which begins if it has no reader yet.
     ///
     /// # Errors
     /// If there are too many, or no thread.
@@ -155,7 +157,7 @@ impl Fleets {
         book.known.retain(|_, fleet| Arc::strong_count(fleet) > 1);
         let fleet = match book.known.get(&selection) {
             Some(fleet) => fleet.clone(),
-            None if book.known.len() >= MOST => return Err(FleetError::TooMany),
+            None if book.known.len() >= MAX_FLEETS => return Err(FleetError::TooMany),
             None => {
                 book.last_number += 1;
                 let fleet = Arc::new(Fleet::new(book.last_number, selection.clone()));
@@ -182,7 +184,7 @@ impl Fleets {
         started.map(drop).inspect_err(|_| self.has_thread.store(false, Ordering::Release))
     }
 
-    /// Computes rounds until nobody reads a fleet.
+    /// Computes rounds until no fleet has a reader.
     fn run(&self) {
         let pulse = self.dac.health.watch("oasis-fleets");
         let mut alarms = KnownAlarms::default();
@@ -198,14 +200,15 @@ impl Fleets {
                 let _call = pulse.begin("summarizing a fleet");
                 let alarms = alarms.present(self.alarms.get());
                 fleet.run_round(&self.dac, &mut schedule.measure, alarms);
-                schedule.due = (now + fleet.selection.period).max(Instant::now() + now.elapsed() * REST);
+                schedule.due =
+                    (now + fleet.selection.period).max(Instant::now() + now.elapsed() * REST_FACTOR);
             }
             drop(fleets);
             self.rest(newest, scheduled.values().map(|schedule| schedule.due).min());
         }
     }
 
-    /// Returns the fleets that somebody reads, and the number of the newest one; none if there are none, and the thread ends.
+    /// Returns the fleets that have readers, and the number of the newest one; none if there are none, and the thread ends.
     fn present(&self) -> Option<(u64, Vec<Arc<Fleet>>)> {
         let mut book = self.book();
         book.known.retain(|_, fleet| Arc::strong_count(fleet) > 1);
@@ -219,7 +222,9 @@ impl Fleets {
 
     /// Waits for the next round, or for a fleet after the newest one.
     fn rest(&self, newest: u64, due: Option<Instant>) {
-        let wait = due.map_or(LOOK, |due| due.saturating_duration_since(Instant::now())).min(LOOK);
+        let wait = due
+            .map_or(IDLE_CHECK_INTERVAL, |due| due.saturating_duration_since(Instant::now()))
+            .min(IDLE_CHECK_INTERVAL);
         let book = self.book();
         // A bell that rang while a round was computed is not heard here.
         drop(self.bell.wait_timeout_while(book, wait, |book| book.last_number == newest));
@@ -241,7 +246,7 @@ impl Drop for Running {
     }
 }
 
-/// What the thread keeps of a fleet between two rounds.
+/// State that the thread keeps of a fleet between two rounds.
 #[derive(Debug)]
 struct Schedule {
     due: Instant,

@@ -12,7 +12,7 @@ use std::{collections::HashMap, sync::Arc};
 use uuid::Uuid;
 
 /// Types of which the paths are remembered: more are looked up again.
-const TYPES: usize = 1_000;
+const MAX_TYPES: usize = 1_000;
 
 /// Standing alarms of instances, by node and instance.
 pub type AlarmsByInstance = HashMap<String, HashMap<String, AlarmCounts>>;
@@ -21,7 +21,7 @@ pub type AlarmsByInstance = HashMap<String, HashMap<String, AlarmCounts>>;
 #[derive(Debug, Default)]
 pub struct Measure {
     types: HashMap<SchemaHash, Arc<[Option<FoundPath>]>>,
-    /// The node that was looked at last, and its run if it is online: instances of one node often follow one another.
+    /// The node that was read last, and its run if it is online: instances of one node often follow one another.
     node: Option<(Arc<str>, Option<Uuid>)>,
 }
 
@@ -102,7 +102,7 @@ impl Measure {
     }
 
     fn paths(&mut self, instance: &Instance, selection: &Selection) -> Arc<[Option<FoundPath>]> {
-        if self.types.len() >= TYPES {
+        if self.types.len() >= MAX_TYPES {
             self.types.clear();
         }
         let find = || selection.metrics.iter().map(|path| path.find(&instance.probe_type)).collect();

@@ -5,7 +5,7 @@ use oasis_dac::{SchemaHash, settings::LabelMap};
 use oasis_wire::quantity::TopicId;
 use serde::{Serialize, Serializer};
 
-/// What changed after the round `from`, up to `round`.
+/// Changes after the round `from`, up to `round`.
 #[derive(Debug, Serialize)]
 pub struct FleetView<'a> {
     pub op: &'static str,

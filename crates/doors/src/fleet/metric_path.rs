@@ -7,11 +7,11 @@ use oasis_wire::{
 use serde_json::Value as Json;
 
 /// Longest path, in bytes.
-pub const LONGEST: usize = 200;
+pub const MAX_PATH_BYTES: usize = 200;
 /// Deepest path: as deep as types may be.
-const DEEPEST: usize = 16;
+const MAX_DEPTH: usize = 16;
 /// Characters of a text that are shown.
-const SHOWN: usize = 64;
+const MAX_TEXT_CHARS: usize = 64;
 
 /// A path as a reader has written it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -29,7 +29,7 @@ enum Step {
 impl MetricPath {
     /// Reads a path; none if it is malformed.
     pub fn parse(text: &str) -> Option<Self> {
-        if text.len() > LONGEST {
+        if text.len() > MAX_PATH_BYTES {
             return None;
         }
         let mut steps = Vec::new();
@@ -47,7 +47,7 @@ impl MetricPath {
             }
         }
         let Step::Member(metric) = steps.remove(0) else { return None };
-        (steps.len() < DEEPEST).then_some(Self { metric, steps })
+        (steps.len() < MAX_DEPTH).then_some(Self { metric, steps })
     }
 
     /// Finds the path in a type; none if the type has nothing there, or something that is not one value.
@@ -92,7 +92,7 @@ impl FoundPath {
             _ => None,
         });
         match found {
-            Some(Value::String(text)) => text.chars().take(SHOWN).collect::<String>().into(),
+            Some(Value::String(text)) => text.chars().take(MAX_TEXT_CHARS).collect::<String>().into(),
             Some(value) => value_to_json(&self.kind, value),
             None => Json::Null,
         }
@@ -129,7 +129,7 @@ mod tests {
         assert_eq!(value("axes[0].is_hot", &axes), Some(json!(true)));
         assert_eq!(value("axes[2].position", &axes), Some(Json::Null), "there is no third one");
         let long = value("name", &Value::String("\u{e4}".repeat(100))).unwrap();
-        assert_eq!(long.as_str().unwrap().chars().count(), SHOWN);
+        assert_eq!(long.as_str().unwrap().chars().count(), MAX_TEXT_CHARS);
     }
 
     #[test]

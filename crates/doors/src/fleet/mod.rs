@@ -1,7 +1,7 @@
 //! Fleets: what thousands of instances show at a glance, summarized in one subscription.
 //!
 //! A reader gives a [`Selection`]: patterns of names, up to three metrics, a period. One thread ([`Fleets`]) computes a [`Summary`] of it once a period, for
-//! all readers of all shards. It looks at the newest sample of each instance only, and asks no probe for samples: a fleet raises no rate.
+//! all readers of all shards. It reads the newest sample of each instance only, and asks no probe for samples: a fleet raises no rate.
 
 mod fleets;
 mod measure;
@@ -13,5 +13,5 @@ mod summary;
 
 pub use fleets::{Fleet, Fleets, StandingAlarms};
 pub use measure::AlarmsByInstance;
-pub use selection::Wanted;
+pub use selection::FleetRequest;
 pub use summary::FleetReader;

@@ -1,4 +1,4 @@
-//! What a fleet shows of one instance.
+//! The row of one instance in a fleet.
 
 use oasis_wire::quantity::TopicId;
 use serde::{Serialize, Serializer, ser::SerializeSeq};
@@ -13,7 +13,7 @@ pub enum State {
     Offline,
     /// Its node is connected.
     Online,
-    /// Somebody has disabled it.
+    /// The instance is disabled.
     Disabled,
 }
 

@@ -1,6 +1,6 @@
-//! What a reader of a fleet wants to see.
+//! Selection of a reader of a fleet.
 
-use super::metric_path::{LONGEST, MetricPath};
+use super::metric_path::{MAX_PATH_BYTES, MetricPath};
 use crate::past::times::NotAllowed;
 use oasis_dac::{
     Instance,
@@ -20,7 +20,7 @@ const PERIODS: std::ops::RangeInclusive<f64> = 0.25..=10.0;
 /// A fleet as a reader asks for it.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Wanted {
+pub struct FleetRequest {
     nodes: Option<String>,
     instances: Option<String>,
     types: Option<String>,
@@ -43,7 +43,7 @@ pub struct Selection {
     pub period: Duration,
 }
 
-impl Wanted {
+impl FleetRequest {
     /// Checks a request.
     ///
     /// # Errors
@@ -58,7 +58,7 @@ impl Wanted {
             return Err(NotAllowed::new("metrics", &found, "at most 3"));
         }
         let path = |text: &String| {
-            let shown: String = text.chars().take(LONGEST).collect();
+            let shown: String = text.chars().take(MAX_PATH_BYTES).collect();
             MetricPath::parse(text).ok_or_else(|| {
                 NotAllowed::new(
                     "metrics",
@@ -91,7 +91,7 @@ fn pattern(name: &str, wanted: Option<&str>) -> Result<String, NotAllowed> {
 }
 
 fn labels(text: &str) -> Result<LabelFilter, NotAllowed> {
-    let shown = || text.chars().take(LONGEST).collect::<String>();
+    let shown = || text.chars().take(MAX_PATH_BYTES).collect::<String>();
     let allowed = format!(
         "KEY=VALUE separated by commas, at most 16 of them and {LONGEST_PATTERN} bytes; a * matches any text"
     );
@@ -121,7 +121,7 @@ mod tests {
     use super::*;
 
     fn check(json: &str) -> Result<Selection, String> {
-        serde_json::from_str::<Wanted>(json).unwrap().check().map_err(|error| error.to_string())
+        serde_json::from_str::<FleetRequest>(json).unwrap().check().map_err(|error| error.to_string())
     }
 
     #[test]

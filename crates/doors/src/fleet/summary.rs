@@ -1,6 +1,6 @@
 //! The members of a fleet with their figures, and what each reader lacks of them.
 //!
-//! A round looks at all instances, a page at a time. A reader gets what changed since the last round that it has, in messages of at most 1,000 rows. One that
+//! A round measures all instances, a page at a time. A reader gets what changed since the last round that it has, in messages of at most 1,000 rows. One that
 //! takes them slowly misses no change: its next message combines the rounds between.
 
 use super::{
@@ -18,15 +18,15 @@ use std::{
 };
 
 /// Rows in one message.
-const ROWS: usize = 1_000;
-/// Members that are looked at for one message: most may be unchanged.
-const LOOKED: usize = 8_000;
-/// Messages that are kept for readers at the same place.
-const KEPT: usize = 64;
+const MAX_ROWS: usize = 1_000;
+/// Upper bound of the members that are scanned for one message: most may be unchanged.
+const MAX_SCANNED_MEMBERS: usize = 8_000;
+/// Upper bound of the messages that are kept for readers at the same position.
+const MAX_CACHED_MESSAGES: usize = 64;
 /// Former members that are remembered. A reader that has not received an earlier removal begins anew.
-const REMOVALS: usize = 32_768;
+const MAX_REMOVALS: usize = 32_768;
 
-/// Where a reader is.
+/// Position of a reader.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct FleetReader {
     /// The round that it has; 0 before the first.
@@ -37,12 +37,12 @@ pub struct FleetReader {
 
 /// A message for a reader.
 #[derive(Debug, Clone)]
-pub struct Piece {
+pub struct SummaryMessage {
     /// None if nothing changed.
     pub frame: Option<Bytes>,
     /// Whether the whole picture begins or continues with it.
     pub is_first_picture: bool,
-    /// Where the reader is after it.
+    /// Position of the reader after it.
     pub next: FleetReader,
 }
 
@@ -77,7 +77,7 @@ pub struct Summary {
     removed: VecDeque<Removed>,
     /// Removals up to this round may be forgotten.
     forgotten: u64,
-    made: HashMap<FleetReader, Piece>,
+    made: HashMap<FleetReader, SummaryMessage>,
 }
 
 impl FleetReader {
@@ -147,7 +147,7 @@ impl Summary {
         let gone: Vec<TopicId> = gone.map(|(topic, _)| *topic).collect();
         for topic in gone {
             let Some(member) = self.members.remove(&topic) else { continue };
-            if self.removed.len() == REMOVALS
+            if self.removed.len() == MAX_REMOVALS
                 && let Some(oldest) = self.removed.pop_front()
             {
                 self.forgotten = oldest.round;
@@ -157,19 +157,19 @@ impl Summary {
         }
     }
 
-    /// All instances have been looked at.
+    /// Ends a round, in which all instances were measured.
     pub fn end_round(&mut self) {
         self.round += 1;
         self.made.clear();
     }
 
     /// Returns the next message of a reader that sees everything; none if it has all. Readers at the same place share it.
-    pub fn next(&mut self, reader: FleetReader) -> Option<Piece> {
+    pub fn next(&mut self, reader: FleetReader) -> Option<SummaryMessage> {
         let reader = self.follow(reader)?;
         if let Some(made) = self.made.get(&reader) {
             return Some(made.clone());
         }
-        if self.made.len() >= KEPT {
+        if self.made.len() >= MAX_CACHED_MESSAGES {
             self.made.clear();
         }
         let piece = self.piece(reader, |_, _| true);
@@ -177,12 +177,16 @@ impl Summary {
         Some(piece)
     }
 
-    /// The same for a reader that sees some instances. Nobody shares it.
-    pub fn next_visible(&self, reader: FleetReader, sees: impl Fn(&str, &str) -> bool) -> Option<Piece> {
+    /// Returns the next message of a reader that sees some instances. It is not shared.
+    pub fn next_visible(
+        &self,
+        reader: FleetReader,
+        sees: impl Fn(&str, &str) -> bool,
+    ) -> Option<SummaryMessage> {
         Some(self.piece(self.follow(reader)?, sees))
     }
 
-    /// Lets a reader go on to the present round, if it has not received it.
+    /// Moves a reader to the present round, if it has not received it.
     fn follow(&self, mut reader: FleetReader) -> Option<FleetReader> {
         if reader.since > 0 && reader.since < self.forgotten {
             reader = FleetReader::default();
@@ -193,7 +197,7 @@ impl Summary {
         reader.walk.map(|_| reader)
     }
 
-    fn piece(&self, reader: FleetReader, sees: impl Fn(&str, &str) -> bool) -> Piece {
+    fn piece(&self, reader: FleetReader, sees: impl Fn(&str, &str) -> bool) -> SummaryMessage {
         let (round, after) = reader.walk.unwrap_or((self.round, None));
         let since = reader.since;
         let dac_time = now().0;
@@ -201,7 +205,7 @@ impl Summary {
         let mut last = None;
         let from = after.map_or(Unbounded, Excluded);
         for (looked, (topic, member)) in self.members.range((from, Unbounded)).enumerate() {
-            if looked == LOOKED || rows.len() == ROWS {
+            if looked == MAX_SCANNED_MEMBERS || rows.len() == MAX_ROWS {
                 break;
             }
             last = Some(*topic);
@@ -243,7 +247,7 @@ impl Summary {
         } else {
             FleetReader { since: round, walk: None }
         };
-        Piece { frame: (!is_silent).then(|| written(&view)), is_first_picture: since == 0, next }
+        SummaryMessage { frame: (!is_silent).then(|| written(&view)), is_first_picture: since == 0, next }
     }
 }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// Concurrent readers of the archive, each on a thread that may block; others wait for a permit.
-const READERS: usize = 8;
+const MAX_READERS: usize = 8;
 
 /// The stored samples, if there is an archive, and permits to read them.
 #[derive(Debug, Clone)]
@@ -20,7 +20,7 @@ pub struct ArchiveAccess {
 impl ArchiveAccess {
     /// Creates access to the archive, with all permits free.
     pub fn new(archive: Option<Arc<Archive>>) -> Self {
-        Self { archive, turns: Arc::new(Semaphore::new(READERS)) }
+        Self { archive, turns: Arc::new(Semaphore::new(MAX_READERS)) }
     }
 
     /// Returns whether samples that the log has evicted are read from the archive.

@@ -66,7 +66,7 @@ impl Fetcher {
                 history::NextStep::Log { at, is_missing } => NextStep::Log { at, is_missing },
                 history::NextStep::TimeEnd | history::NextStep::ArchiveEnd => NextStep::Over,
             };
-            let items = read.pieces.into_iter().map(|(piece, after)| (Item::Piece(piece), after));
+            let items = read.pieces.into_iter().map(|(piece, after)| (Item::HistoryPart(piece), after));
             return Ok(PastPart { begin: read.begin, items: items.collect(), then });
         }
     }

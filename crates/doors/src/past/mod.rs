@@ -14,7 +14,7 @@ pub use archived::ArchiveAccess;
 
 use crate::view::Integers;
 use oasis_dac::{Instance, Segment};
-use oasis_history::{Batch, Piece, Reader, Start};
+use oasis_history::{Batch, HistoryPart, Reader, Start};
 use oasis_store::Newest;
 use oasis_wire::{quantity::Position, schema::ProbeType};
 use relayed::Answer;
@@ -28,7 +28,7 @@ use times::{Begin, Times};
 pub enum Source {
     /// Archive and log, from here on.
     Start(Start),
-    /// Archive and log: everything from this time on, in at most so many points.
+    /// Archive and log: everything from this time on, in at most this number of points.
     Points(u64, u32),
     /// The archive, at the place of this reader.
     Reader(Box<Reader>),
@@ -78,7 +78,7 @@ pub struct Fetcher {
     pub has_type: bool,
     /// First members of a message of points.
     pub points_head: Map<String, Value>,
-    /// How 64-bit integers of points are written.
+    /// Format of 64-bit integers in points.
     pub integers: Integers,
 }
 
@@ -86,7 +86,7 @@ pub struct Fetcher {
 #[derive(Debug)]
 pub enum Item {
     /// Samples, or the cause of missing ones.
-    Piece(Piece),
+    HistoryPart(HistoryPart),
     /// Points, as JSON.
     Points(Vec<u8>),
 }

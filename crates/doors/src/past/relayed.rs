@@ -1,10 +1,10 @@
-//! The past of a relayed instance: its upstream has it, up to the oldest sample of the log here. From there the log goes on.
+//! The past of a relayed instance: its upstream has it, up to the oldest sample of the log here. Then the log continues.
 
 use super::{Fetcher, Item, NextStep, PastPart, Source};
 use crate::view::Integers;
 use bytes::Bytes;
 use oasis_dac::{PastMessage, PastQuestion, PastStart, Question, Signal, Wake, now};
-use oasis_history::{Batch, Piece, Start};
+use oasis_history::{Batch, HistoryPart, Start};
 use oasis_store::{ReadError, Series};
 use oasis_wire::{
     batch::{self, Header},
@@ -18,15 +18,15 @@ use tokio::sync::mpsc::Receiver;
 use uuid::Uuid;
 
 /// Bytes of batches and points in one part, after which the next part begins.
-const PART: usize = 256 * 1024;
+const PART_BYTES: usize = 256 * 1024;
 /// Bytes that any message counts for, so that a part has a bounded number of them.
-const MESSAGE: usize = 64;
+const MIN_MESSAGE_BYTES: usize = 64;
 /// Longest points of an upstream, in bytes: more than a DAC answers with.
-const POINTS: usize = 32 * 1024 * 1024;
-/// How long the first sample here is waited for. The upstream sends its newest one at once, if it has any.
-const FIRST: Duration = Duration::from_secs(1);
-/// How long the upstream may take for the next message.
-const PATIENCE: Duration = Duration::from_secs(30);
+const MAX_POINTS_BYTES: usize = 32 * 1024 * 1024;
+/// Timeout of the first sample here. The upstream sends its newest one at once, if it has any.
+const FIRST_SAMPLE_TIMEOUT: Duration = Duration::from_secs(1);
+/// Timeout of the next message of the upstream.
+const MESSAGE_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// An answer of the upstream, in the middle.
 #[derive(Debug)]
@@ -36,11 +36,11 @@ pub struct Answer {
     epoch: Epoch,
     /// The type of the samples.
     probe_type: Arc<ProbeType>,
-    /// Where the log here goes on; none if the answer is all that is wanted.
+    /// Position at which the log here continues; none if only the answer is wanted.
     join: Option<Position>,
     /// The reader has had samples of another epoch.
     pub(super) follows: bool,
-    /// What is missing before the next batch.
+    /// Gaps before the next batch.
     gaps_before: Vec<Gap>,
 }
 
@@ -65,7 +65,7 @@ impl Fetcher {
             _ => self.log_here().await,
         };
         let time = log.map_or(present, |(_, time)| time);
-        // What lies after the oldest sample of the log here is all in the log.
+        // Samples after the oldest one of the log here are all in the log.
         let is_here = |from: u64| log.is_some() && from >= time;
         let (start, points) = match source {
             Source::Upstream(answer) => return self.go_on(answer).await,
@@ -86,12 +86,12 @@ impl Fetcher {
             Source::Start(Start::Position(at)) => (PastStart::Position(at), None),
             Source::Points(from, points) => (PastStart::Time(from), Some(points)),
         };
-        let answer = self.ask(start, points, log)?;
+        let answer = self.query_upstream(start, points, log)?;
         self.go_on(Box::new(answer)).await
     }
 
     /// Asks the upstream for what comes before the log here, whose oldest sample has this offset and time.
-    pub(super) fn ask(
+    pub(super) fn query_upstream(
         &self,
         start: PastStart,
         points: Option<u32>,
@@ -121,7 +121,7 @@ impl Fetcher {
         let wake: Arc<dyn Wake> = signal.clone();
         log.add_reader(wake.clone());
         if log.latest().is_none() {
-            let _ = tokio::time::timeout(FIRST, signal.raised()).await;
+            let _ = tokio::time::timeout(FIRST_SAMPLE_TIMEOUT, signal.raised()).await;
         }
         log.remove_reader(&wake);
         let Some(first) = log.read(log.start(), 1).segments.into_iter().next() else { return (None, 0) };
@@ -134,10 +134,10 @@ impl Fetcher {
     pub(super) async fn go_on(&self, mut answer: Box<Answer>) -> Result<PastPart, ReadError> {
         let (mut begin, mut items, mut bytes) = (None, Vec::new(), 0);
         let mut after = Position { epoch: answer.epoch, offset: Offset(0) };
-        while bytes < PART {
-            let next = tokio::time::timeout(PATIENCE, answer.messages.recv()).await;
+        while bytes < PART_BYTES {
+            let next = tokio::time::timeout(MESSAGE_TIMEOUT, answer.messages.recv()).await;
             let next = next.map_err(|_| failed("the upstream takes too long"))?;
-            bytes += MESSAGE;
+            bytes += MIN_MESSAGE_BYTES;
             let item = match next.ok_or_else(|| failed("the upstream has gone"))? {
                 PastMessage::Begin(at) => {
                     (answer.epoch, after) = (at.epoch, at);
@@ -145,14 +145,14 @@ impl Fetcher {
                     if !std::mem::take(&mut answer.follows) {
                         continue;
                     }
-                    Item::Piece(Piece::Epoch)
+                    Item::HistoryPart(HistoryPart::Epoch)
                 }
                 PastMessage::Batch(batch) => {
                     bytes += batch.len();
                     let gaps_before = std::mem::take(&mut answer.gaps_before);
                     let (batch, end) = self.batch(batch, gaps_before, &answer)?;
                     after = Position { epoch: answer.epoch, offset: end };
-                    Item::Piece(Piece::Samples(batch))
+                    Item::HistoryPart(HistoryPart::Samples(batch))
                 }
                 PastMessage::GapsBefore(gaps) => {
                     bytes += size_of_val(&*gaps);
@@ -161,15 +161,15 @@ impl Fetcher {
                 }
                 PastMessage::Gap(offsets, cause) => {
                     after.offset = offsets.as_ref().map_or(after.offset, |offsets| offsets.end);
-                    Item::Piece(Piece::Gap { offsets, cause, run: None })
+                    Item::HistoryPart(HistoryPart::Gap { offsets, cause, run: None })
                 }
                 PastMessage::Epoch(at) => {
                     (answer.epoch, after) = (at.epoch, at);
-                    Item::Piece(Piece::Epoch)
+                    Item::HistoryPart(HistoryPart::Epoch)
                 }
                 PastMessage::Type(probe_type) => {
                     answer.probe_type = Arc::from(probe_type);
-                    Item::Piece(Piece::Type(answer.probe_type.clone()))
+                    Item::HistoryPart(HistoryPart::Type(answer.probe_type.clone()))
                 }
                 PastMessage::Points(json) => {
                     bytes += json.len();
@@ -196,7 +196,7 @@ impl Fetcher {
         let Some(at) = join else { return PastPart { begin, items, then: NextStep::Over } };
         let is_empty = items.is_empty();
         if !is_empty {
-            items.push((Item::Piece(Piece::Epoch), at));
+            items.push((Item::HistoryPart(HistoryPart::Epoch), at));
         }
         let begin = if is_empty { at } else { begin };
         PastPart { begin, items, then: NextStep::Log { at, is_missing: false } }
@@ -232,7 +232,7 @@ impl Fetcher {
 
     /// Gives points of the upstream the head of the request here, and its way of writing integers.
     fn points_of(&self, json: &str) -> Result<Vec<u8>, ReadError> {
-        if json.len() > POINTS {
+        if json.len() > MAX_POINTS_BYTES {
             return Err(failed("the upstream sent more points than any DAC has in one message"));
         }
         let invalid = |error: serde_json::Error| failed(&format!("points of the upstream: {error}"));

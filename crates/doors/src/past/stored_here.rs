@@ -1,15 +1,15 @@
-//! What is stored here of an instance that is relayed now: samples of a time when its node was connected to this DAC. No upstream has them.
+//! Samples stored here of an instance that is relayed now, from a time when its node was connected to this DAC. No upstream has them.
 
 use super::{Fetcher, Item, NextStep, PastPart, Source, fetch::FETCH};
 use oasis_dac::PastStart;
-use oasis_history::{self as history, Piece, Reader, Start};
+use oasis_history::{self as history, HistoryPart, Reader, Start};
 use oasis_store::ReadError;
 use oasis_wire::{
     batch::Header,
     quantity::{PortablePosition, Position},
 };
 
-/// A place in the archive of this DAC. After what it has, the upstream goes on.
+/// A position in the archive of this DAC. After its end, the upstream continues.
 #[derive(Debug)]
 pub struct Here {
     reader: Box<Reader>,
@@ -21,11 +21,11 @@ pub struct Here {
 
 impl Here {
     /// Counts pieces as read.
-    fn take(&mut self, pieces: &[(Piece, Position)]) {
+    fn take(&mut self, pieces: &[(HistoryPart, Position)]) {
         self.has_begun |= !pieces.is_empty();
         for (piece, after) in pieces {
             self.next.0 = Some(*after);
-            let Piece::Samples(batch) = piece else { continue };
+            let HistoryPart::Samples(batch) = piece else { continue };
             let Ok(header) = Header::parse(&batch.bytes) else { continue };
             let read = batch.wanted.end.0.saturating_sub(batch.offsets.start.0);
             let sequence = header.first_sequence.saturating_add(read);
@@ -60,7 +60,8 @@ impl Fetcher {
             history::NextStep::Log { .. } | history::NextStep::Flush | history::NextStep::ArchiveEnd => {
                 let (log, _) = self.log_here().await;
                 let (at, portable) = here.next;
-                let mut answer = Box::new(self.ask(PastStart::Resumed(at, portable), None, log)?);
+                let mut answer =
+                    Box::new(self.query_upstream(PastStart::Resumed(at, portable), None, log)?);
                 if !here.has_begun {
                     return self.go_on(answer).await;
                 }
@@ -68,7 +69,7 @@ impl Fetcher {
                 NextStep::Past(Source::Upstream(answer))
             }
         };
-        let items = read.pieces.into_iter().map(|(piece, after)| (Item::Piece(piece), after)).collect();
+        let items = read.pieces.into_iter().map(|(piece, after)| (Item::HistoryPart(piece), after)).collect();
         Ok(PastPart { begin: read.begin, items, then })
     }
 }

@@ -15,8 +15,9 @@ const MAX_POINTS: u32 = 10_000;
 /// Most newest samples of a request. A reader that wants more uses a time.
 const MAX_LAST: u32 = 10_000;
 
-/// How long samples may be on their way, nanoseconds: nodes have clocks of their own and collect what they send.
-const ON_THE_WAY: u64 = 10_000_000_000;
+/// Upper bound of the time that samples are on their way, nanoseconds: nodes have clocks of their own and collect
+/// samples before they send them.
+const MAX_TRANSIT_NANOS: u64 = 10_000_000_000;
 
 /// The time range of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -118,7 +119,7 @@ impl Times {
 
 /// Whether older samples can still arrive. A reader with all samples before the end does not wait for one more: it may never arrive.
 pub fn has_passed(until: Option<u64>) -> bool {
-    until.is_some_and(|until| until.saturating_add(ON_THE_WAY) <= now().0)
+    until.is_some_and(|until| until.saturating_add(MAX_TRANSIT_NANOS) <= now().0)
 }
 
 /// Returns the offset after the last sample of a segment, of those from `from` on, that is older than `until`, if a later one of the segment is not, and no

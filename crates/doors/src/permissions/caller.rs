@@ -9,7 +9,7 @@ use std::{mem, net::SocketAddr};
 pub struct Caller {
     principal: Principal,
     peer: SocketAddr,
-    /// State of all rights that was looked at last.
+    /// Generation of the rights that was checked last.
     generation: u64,
 }
 
@@ -77,23 +77,23 @@ impl Caller {
     ///
     /// # Errors
     /// If it is not permitted.
-    pub fn ask(&self, verb: Verb, node: &str, instance: &str) -> Result<(), Refusal> {
-        self.ask_for(verb, Target::Instance { node, instance })
+    pub fn authorize_instance(&self, verb: Verb, node: &str, instance: &str) -> Result<(), Refusal> {
+        self.authorize(verb, Target::Instance { node, instance })
     }
 
     /// Asks for a permission.
     ///
     /// # Errors
     /// If it is not permitted.
-    pub fn ask_for(&self, verb: Verb, target: Target<'_>) -> Result<(), Refusal> {
-        self.ask_for_one_of(&[verb], target)
+    pub fn authorize(&self, verb: Verb, target: Target<'_>) -> Result<(), Refusal> {
+        self.authorize_one_of(&[verb], target)
     }
 
     /// Asks for one of several permissions; none, if there are none to ask for.
     ///
     /// # Errors
     /// If none is permitted.
-    pub fn ask_for_one_of(&self, verbs: &[Verb], target: Target<'_>) -> Result<(), Refusal> {
+    pub fn authorize_one_of(&self, verbs: &[Verb], target: Target<'_>) -> Result<(), Refusal> {
         let mut refused = None;
         for verb in verbs {
             match decide(&self.principal, *verb, target) {

@@ -26,13 +26,13 @@ pub fn verb_of(request: &ProbeRequest) -> Verb {
 /// Why a command was not carried out.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum CommandFailure {
-    /// It is not permitted.
+    /// The command is not permitted.
     #[error(transparent)]
     Refused(#[from] Refusal),
-    /// It cannot be recorded, so it was not sent.
+    /// The command cannot be recorded, so it was not sent.
     #[error(transparent)]
     NotRecorded(#[from] NotRecorded),
-    /// It failed.
+    /// The command failed.
     #[error(transparent)]
     Failed(#[from] CommandError),
 }
@@ -61,7 +61,8 @@ impl From<CommandFailure> for Problem {
 }
 
 impl Permissions {
-    /// Sends a command of a caller, if it is permitted. `door` goes into the journal with the caller. It goes on if the future is dropped.
+    /// Sends a command of a caller, if it is permitted. `door` goes into the journal with the caller. The command continues if the future
+    /// is dropped.
     ///
     /// # Errors
     /// If it is not permitted, cannot be recorded, or fails.
@@ -76,7 +77,7 @@ impl Permissions {
         let verb = verb_of(&wish.request);
         let target = format!("{node}/{instance}");
         let arguments = arguments(&wish);
-        if let Err(refusal) = caller.ask(verb, &node, &instance) {
+        if let Err(refusal) = caller.authorize_instance(verb, &node, &instance) {
             self.record_refusal(caller, verb.word(), &target, arguments, &refusal).await;
             return Err(refusal.into());
         }
@@ -90,7 +91,7 @@ impl Permissions {
     }
 }
 
-/// What a command carries besides its name.
+/// Returns the arguments of a command besides its name.
 fn arguments(wish: &NamedRequest) -> Value {
     match serde_json::to_value(wish) {
         Ok(Value::Object(mut fields)) => {

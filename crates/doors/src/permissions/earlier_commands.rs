@@ -6,7 +6,7 @@ use oasis_dac::{CommandError, NamedRequest, commands::JournalEntry};
 use serde_json::Value;
 use std::collections::HashMap;
 
-/// Records that are looked at: those of 1,000 commands, and what was forgotten.
+/// Upper bound of the records that are read: those of 1,000 commands, and forgotten ones.
 const MOST_RECORDS: usize = 2_200;
 /// Begins the action of a command.
 const COMMAND: &str = "command:";

@@ -21,7 +21,7 @@ use std::sync::Arc;
 /// The header with the CSRF token of a session.
 const CSRF: &str = "x-csrf-token";
 
-/// What is checked at a route.
+/// The check at a route.
 #[derive(Debug)]
 pub struct Point {
     pub doors: Doors,
@@ -45,15 +45,15 @@ pub async fn enforce(State(point): State<Arc<Point>>, mut request: Request, next
     answer
 }
 
-/// Who gets which answer in place of the handler's.
-type Refused = (Caller, Response);
+/// A caller, and its answer in place of the handler's.
+type RefusalResponse = (Caller, Response);
 
 impl Point {
     /// Returns the caller, if it may use the route.
     ///
     /// # Errors
     /// The answer otherwise.
-    fn admit(&self, request: &Request) -> Result<Caller, Box<Refused>> {
+    fn admit(&self, request: &Request) -> Result<Caller, Box<RefusalResponse>> {
         let identified = self.doors.permissions.identify(request);
         let nobody = || self.doors.permissions.nobody(request);
         self.count(identified.as_ref().ok(), nobody)
@@ -82,7 +82,7 @@ impl Point {
         if self.requires == Requirement::Nothing {
             return Ok(());
         }
-        caller.ask_for_one_of(self.requires.verbs(), self.requires.target())?;
+        caller.authorize_one_of(self.requires.verbs(), self.requires.target())?;
         if !request.method().is_safe() {
             self.doors.permissions.check_csrf(caller, request.headers())
         } else {

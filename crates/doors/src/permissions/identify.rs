@@ -1,4 +1,4 @@
-//! Who asks: a token, a ticket, the cookie of a session, this host, or a stranger.
+//! Identification of the caller: a token, a ticket, the cookie of a session, this host, or a stranger.
 
 use super::{Caller, Permissions};
 use crate::{named_host::Named, problem::Problem, proxies::Proxied};
@@ -37,23 +37,28 @@ impl Permissions {
         let peer = request.extensions().get::<ConnectInfo<SocketAddr>>().map(|peer| peer.0);
         // A request without an address comes from elsewhere.
         let peer = peer.unwrap_or_else(|| (Ipv4Addr::UNSPECIFIED, 0).into());
-        // Before the look-up: a change in between is seen later.
+        // The generation is read before the look-up: a change during it is seen later.
         let generation = self.access.generation();
         let headers = request.headers();
         let credentials = headers.get(header::AUTHORIZATION).filter(|value| !is_empty_token(value));
         let principal = if let Some(credentials) = credentials {
             let token = bearer(credentials).ok_or_else(|| {
-                bad("bad_credentials", "write Authorization: Bearer and a token (oasis token create)".into())
+                unauthorized(
+                    "bad_credentials",
+                    "write Authorization: Bearer and a token (oasis token create)".into(),
+                )
             })?;
-            self.access.token(token, Moment::now()).map_err(|ended| bad("bad_token", ended.to_string()))?
+            self.access
+                .token(token, Moment::now())
+                .map_err(|ended| unauthorized("bad_token", ended.to_string()))?
         } else if let Some(ticket) = ticket(request) {
             let origin = headers.get(header::ORIGIN).map(|origin| origin.to_str().unwrap_or_default());
             let detail = "the ticket was used, is older than 30 s, or is of another origin: POST /api/v1/tickets returns another one";
             let redeemed = self.access.redeem(ticket, origin, Moment::now());
-            redeemed.ok_or_else(|| bad(BAD_TICKET, detail.into()))?
+            redeemed.ok_or_else(|| unauthorized(BAD_TICKET, detail.into()))?
         } else if let Some(cookie) = session_cookie(headers) {
             let session = self.access.session(cookie, Moment::now());
-            session.map_err(|ended| bad("session_ended", ended.to_string()))?
+            session.map_err(|ended| unauthorized("session_ended", ended.to_string()))?
         } else if is_local(request, peer.ip()) {
             self.access.from_this_host()
         } else {
@@ -76,7 +81,7 @@ fn ticket<B>(request: &Request<B>) -> Option<&str> {
     query.split('&').find_map(|parameter| parameter.strip_prefix("ticket="))
 }
 
-fn bad(code: &str, detail: String) -> Problem {
+fn unauthorized(code: &str, detail: String) -> Problem {
     Problem::new(StatusCode::UNAUTHORIZED, code, detail)
 }
 
@@ -114,7 +119,7 @@ pub fn named_cookie<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
     pairs.into_iter().find(|(found, _)| *found == name).map(|(_, value)| value)
 }
 
-/// Whether somebody on this host asks for this host, and no proxy does so for others.
+/// Returns whether the request comes from this host and is for this host, and not from a proxy for others.
 fn is_local<B>(request: &Request<B>, peer: IpAddr) -> bool {
     let headers = request.headers();
     peer.to_canonical().is_loopback()

@@ -1,4 +1,4 @@
-//! Who may do what at the doors and in the API: everything asks here, and here [`oasis_access`] is asked.
+//! Permissions at the doors and in the API: all checks are made here, with [`oasis_access`].
 //!
 //! A request gets its [`Caller`] ([`Permissions::identify`]) and passes the [`Requirement`] of its [`Routes`] before its handler runs. The handler asks the caller about
 //! single instances. A stream [refreshes](Caller::refresh) its caller once a second. What must be remembered is [recorded](Permissions::recorded) before it happens.
@@ -23,14 +23,14 @@ pub use nodes::nanos;
 pub use record::{NotRecorded, Outcome};
 pub use refusal::Refusal;
 pub use routes::{Requirement, Route, Routes};
-pub use verbs::{COMMANDS, READ};
+pub use verbs::{COMMANDS, READ_VERBS};
 
 use oasis_access::{Access, AccessConfig, AuditLog, AuditWatch, Watch};
 use oasis_dac::LogLimit;
 use refusal_budget::RefusalBudget;
 use std::{io, path::Path, sync::Arc, time::Duration};
 
-/// Refusals that are recorded in a [`PERIOD`]: nobody may fill the audit log by trying.
+/// Refusals that are recorded in a [`PERIOD`]: an attacker must not be able to fill the audit log.
 const REFUSALS: u32 = 100;
 const PERIOD: Duration = Duration::from_secs(60);
 
@@ -63,14 +63,14 @@ impl Permissions {
         Ok(permissions)
     }
 
-    /// Lets everybody do everything: for networks without anybody else.
+    /// Permits everything to all callers: for isolated networks.
     pub fn open_to_all() -> Self {
         let mut access = Access::in_memory(&AccessConfig::default());
         access.trust_strangers();
         Self::of(access, None)
     }
 
-    /// What is wrong with the accounts and the audit log: the part, and the reason.
+    /// Problems of the accounts and the audit log: the part, and the reason.
     pub fn problems(&self) -> impl Iterator<Item = (&'static str, String)> {
         let accounts = self.access.problem().map(|reason| ("accounts", reason));
         let audit = self.audit.as_ref().and_then(|audit| audit.problem()).map(|reason| ("audit log", reason));

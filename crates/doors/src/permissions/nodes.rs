@@ -36,7 +36,7 @@ impl NodeGuard for Permissions {
         self.access.note_node(&certificate.name, sha256, Moment::now().wall);
     }
 
-    /// As refusals of people: at most so many a minute, and nobody waits for the disk.
+    /// Records a refusal as one of a user: within a budget for each minute, and without waiting for the disk.
     fn note_refused(&self, refused: RefusedNode) {
         let Some(audit) = self.audit.clone() else { return };
         let Some(left_out) = self.refused_nodes.admit(Instant::now()) else { return };

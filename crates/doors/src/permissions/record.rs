@@ -33,10 +33,11 @@ pub trait Outcome: Display + From<NotRecorded> + Send + 'static {}
 impl Outcome for Problem {}
 
 impl Permissions {
-    /// Does something, and records it: that it begins, before it does, and its result. It goes on if the future is dropped.
+    /// Executes an action and records its begin, before it begins, and its result. The action continues if the future is
+    /// dropped.
     ///
     /// # Errors
-    /// Those of the action; or if it cannot be recorded: then it does not happen.
+    /// Errors of the action; or if it cannot be recorded: then it does not happen.
     pub async fn recorded<T: Send + 'static, E: Outcome>(
         &self,
         caller: &Caller,

@@ -8,10 +8,10 @@ use oasis_access::{Principal, Target, Verb, Verdict};
 /// Why something was not permitted.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
-    /// Nobody has signed in.
+    /// The caller has not signed in.
     #[error("sign in first (POST /api/v1/session), or send a token (Authorization: Bearer)")]
     SignIn,
-    /// It may see the target, but not do this.
+    /// The caller may see the target, but not do this.
     #[error("{who} has no permission {verbs}{place}: see docs/reference/permissions.md", place = Self::place(.target))]
     Forbidden {
         /// The principal.
@@ -21,7 +21,7 @@ pub enum Refusal {
         /// `NODE/INSTANCE`; empty for the DAC.
         target: String,
     },
-    /// It may not know of the instance: the answer is that of an unknown one.
+    /// The caller may not know of the instance: the answer is that of an unknown one.
     #[error("node {node:?} has no instance {instance:?}")]
     Hidden {
         /// Its node.

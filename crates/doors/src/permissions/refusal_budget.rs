@@ -1,4 +1,5 @@
-//! How many refusals are recorded: whoever is refused often must neither fill the audit log nor hide the refusals of others.
+//! Budgets of recorded refusals: a caller that is refused often must neither fill the audit log nor hide the refusals of
+//! others.
 
 use super::{PERIOD, REFUSALS};
 use oasis_access::Event;
@@ -8,8 +9,8 @@ use std::{
     time::Instant,
 };
 
-/// Budgets of all. Two principals share one by chance, which nobody outside can choose.
-const BUDGETS: usize = 64;
+/// Number of all budgets. Two principals share one by chance, which cannot be chosen from outside.
+const BUDGET_COUNT: usize = 64;
 
 /// A budget for each principal at each address.
 #[derive(Debug)]
@@ -20,7 +21,7 @@ pub(super) struct RefusalBudget {
 
 impl Default for RefusalBudget {
     fn default() -> Self {
-        let budgets = (0..BUDGETS).map(|_| LogLimit::new(REFUSALS, PERIOD)).collect();
+        let budgets = (0..BUDGET_COUNT).map(|_| LogLimit::new(REFUSALS, PERIOD)).collect();
         Self { budgets, hasher: RandomState::new() }
     }
 }
@@ -29,7 +30,7 @@ impl RefusalBudget {
     /// Returns how many refusals before this one were not recorded; none if this one must not be either.
     pub(super) fn admit(&self, event: &Event, now: Instant) -> Option<u64> {
         let key = self.hasher.hash_one((&event.principal, &event.address));
-        let budget = self.budgets.get(key as usize % BUDGETS)?;
+        let budget = self.budgets.get(key as usize % BUDGET_COUNT)?;
         Some(budget.admit(now)?.others().unwrap_or(0))
     }
 }

@@ -12,7 +12,7 @@ use axum::{
 use oasis_access::{Target, Verb};
 use std::sync::Arc;
 
-/// What the caller of a route must be permitted.
+/// Permissions that the caller of a route needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Requirement {
     /// Nothing: strangers may use it.
@@ -45,7 +45,7 @@ pub struct Route {
     pub method: Method,
     /// The path, as in OpenAPI.
     pub path: &'static str,
-    /// What its caller needs.
+    /// Permissions that its caller needs.
     pub requires: Requirement,
 }
 

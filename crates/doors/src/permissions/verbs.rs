@@ -3,7 +3,7 @@
 use oasis_access::Verb;
 
 /// The verbs that only read.
-pub const READ: &[Verb] = &[Verb::ReadLive, Verb::ReadPast];
+pub const READ_VERBS: &[Verb] = &[Verb::ReadLive, Verb::ReadPast];
 
 /// The verbs of all commands.
 pub const COMMANDS: &[Verb] = &[

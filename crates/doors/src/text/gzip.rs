@@ -8,7 +8,7 @@ use crc32fast::Hasher;
 use flate2::{Compress, Compression, FlushCompress};
 
 /// RFC 1952 2.3: deflate, no name, no time, any system.
-const HEAD: [u8; 10] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255];
+const GZIP_HEADER: [u8; 10] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255];
 /// An empty last block.
 const LAST: [u8; 2] = [3, 0];
 /// Checksum and length of the text before a piece's blocks.
@@ -37,7 +37,7 @@ pub fn piece(text: &[u8]) -> Bytes {
 #[derive(Debug, Clone, Default)]
 pub struct Splice {
     checksum: Hasher,
-    /// Of the text, modulo 2^32.
+    /// Length of the text, modulo 2^32.
     length: u32,
     has_begun: bool,
 }
@@ -45,7 +45,7 @@ pub struct Splice {
 impl Splice {
     /// The header before the first piece; empty after that.
     pub fn head(&mut self) -> &'static [u8] {
-        if std::mem::replace(&mut self.has_begun, true) { &[] } else { &HEAD }
+        if std::mem::replace(&mut self.has_begun, true) { &[] } else { &GZIP_HEADER }
     }
 
     /// The blocks of a piece.

@@ -17,9 +17,9 @@ use serde_json::{Value, json};
 use std::ops::Range;
 
 /// Bytes of text that one message should not exceed: a batch of a few bytes can have millions of values.
-const LARGE: usize = 1024 * 1024;
+const MAX_MESSAGE_BYTES: usize = 1024 * 1024;
 /// Values of a batch whose text is never large.
-const FEW: usize = 4_096;
+const MAX_SMALL_VALUES: usize = 4_096;
 
 #[derive(Serialize)]
 struct Samples<'a> {
@@ -70,12 +70,12 @@ pub fn samples(source: &Source, segment: &Segment, wanted: &Range<Offset>, integ
 /// Returns where to divide these samples of a segment, if their text would be large.
 pub fn middle(source: &Source, segment: &Segment, wanted: &Range<Offset>) -> Option<Offset> {
     let metrics = &source.probe_type().metrics;
-    if usize::from(segment.count()) * (metrics.len() + 1) <= FEW {
+    if usize::from(segment.count()) * (metrics.len() + 1) <= MAX_SMALL_VALUES {
         return None;
     }
     // About what sequence, offset, time and state take.
     let each = 100 + metrics.iter().map(text_bytes).sum::<usize>();
-    let fitting = (LARGE / each).max(1) as u64;
+    let fitting = (MAX_MESSAGE_BYTES / each).max(1) as u64;
     let middle = Offset(wanted.start.max(segment.first_held()).0 + fitting);
     (middle < wanted.end).then_some(middle)
 }

@@ -20,10 +20,10 @@ use tokio::{sync::mpsc, time::Instant};
 /// Collected before it is written.
 const TURN_BYTES: usize = 64 * 1024;
 /// Interval of keep-alive messages, for proxies and to notice a client that has disappeared.
-const KEEP_ALIVE: Duration = Duration::from_secs(15);
+const KEEP_ALIVE_INTERVAL: Duration = Duration::from_secs(15);
 
 /// Longest time that a reader keeps its rights without a look-up; accounts are read once a second besides.
-const RECHECK: Duration = Duration::from_secs(3);
+const RECHECK_INTERVAL: Duration = Duration::from_secs(3);
 
 /// The format of messages at a door.
 pub trait Dialect: Send + 'static {
@@ -73,9 +73,9 @@ pub fn headers(media: &'static str, coding: Coding) -> HeaderMap {
 
 struct Writer<D> {
     doors: Doors,
-    /// Who reads.
+    /// Caller that reads.
     caller: Caller,
-    /// What the client has not taken yet.
+    /// Bytes that the client has not taken yet.
     unread: HeldMemory,
     reader: Reader,
     out: Output,
@@ -86,7 +86,7 @@ struct Writer<D> {
 }
 
 /// The client is gone, or does not read.
-struct Gone;
+struct ClientGone;
 
 impl<D: Dialect> Writer<D> {
     async fn run(self) {
@@ -96,7 +96,7 @@ impl<D: Dialect> Writer<D> {
     }
 
     /// Writes until the stream is over.
-    async fn converse(mut self) -> Result<Self, Gone> {
+    async fn converse(mut self) -> Result<Self, ClientGone> {
         let doors = self.doors.clone();
         let mut ended = pin!(doors.ended());
         let mut quiet_since = Instant::now();
@@ -117,11 +117,11 @@ impl<D: Dialect> Writer<D> {
                     self.say_end("shutting_down", &self.reader.positions());
                     return Ok(self);
                 }
-                () = self.to.closed() => return Err(Gone),
+                () = self.to.closed() => return Err(ClientGone),
                 () = std::future::ready(()), if self.reader.has_more() => {}
                 () = self.reader.raised() => {}
-                () = tokio::time::sleep(RECHECK) => {
-                    if quiet_since.elapsed() >= KEEP_ALIVE {
+                () = tokio::time::sleep(RECHECK_INTERVAL) => {
+                    if quiet_since.elapsed() >= KEEP_ALIVE_INTERVAL {
                         self.dialect.keep_alive(&mut self.out);
                         quiet_since = Instant::now();
                     }
@@ -136,7 +136,7 @@ impl<D: Dialect> Writer<D> {
     fn may_read_on(&mut self) -> bool {
         match self.caller.refresh(&self.doors.permissions) {
             Ok(false) => true,
-            Ok(true) => self.reader.request().ask(&self.caller).is_ok(),
+            Ok(true) => self.reader.request().authorize(&self.caller).is_ok(),
             Err(_) => false,
         }
     }
@@ -149,7 +149,7 @@ impl<D: Dialect> Writer<D> {
     }
 
     /// Sends the next messages. If there is no memory for them, the stream ends before them, at the position that the client has.
-    async fn send_next(self) -> Result<Self, Gone> {
+    async fn send_next(self) -> Result<Self, ClientGone> {
         let (mark, before) = (self.out.mark(), self.reader.positions());
         let mut writer = self.collected().await?;
         if writer.has_room() {
@@ -163,10 +163,10 @@ impl<D: Dialect> Writer<D> {
     }
 
     /// Collects the next messages. A panic ends the stream.
-    async fn collected(mut self) -> Result<Self, Gone> {
+    async fn collected(mut self) -> Result<Self, ClientGone> {
         if self.reader.is_behind() {
             let writers = self.doors.writers.clone();
-            return writers.work(self, Self::collect).await.ok_or(Gone);
+            return writers.work(self, Self::collect).await.ok_or(ClientGone);
         }
         self.collect();
         Ok(self)
@@ -185,7 +185,7 @@ impl<D: Dialect> Writer<D> {
         }
     }
 
-    async fn flush(&mut self) -> Result<(), Gone> {
+    async fn flush(&mut self) -> Result<(), ClientGone> {
         for part in self.out.take() {
             let began = Instant::now();
             let sent = tokio::time::timeout(STALL, self.to.send(part)).await;
@@ -194,7 +194,7 @@ impl<D: Dialect> Writer<D> {
                 if began.elapsed() > STALL / 2 {
                     self.doors.admission.count_refused("stalled");
                 }
-                return Err(Gone);
+                return Err(ClientGone);
             }
         }
         self.unread.set(0);

@@ -1,7 +1,8 @@
 //! Text doors: samples as JSON over plain HTTP, for clients without WebSocket: scripts with `curl`, old proxies, the papers' comparison of server push.
 //!
 //! A [`query::Request`] becomes a [`reader::Reader`], which hands out one [`reader::Message`] at a time; what is written of it goes through an
-//! [`output::Output`]. What the topic logs no longer hold comes from the archive ([`crate::past`]), all of it or in so many points. The doors are [`sse`], [`stream`] and [`poll`] (long and short); [`live`] is what the first two share. [`writers`] write what is old.
+//! [`output::Output`]. Samples that the topic logs no longer hold come from the archive ([`crate::past`]), all of them or summarized in points. The doors are [`sse`], [`stream`] and [`poll`] (long and short); [`live`] is what the first two share. [`writers`] write
+//! old samples.
 //! `docs/reference/text-doors.md` is their reference.
 
 mod gzip;
@@ -24,8 +25,8 @@ mod zstd;
 use crate::{
     Doors,
     coding::Coding,
-    permissions::{Caller, READ, Requirement, Routes},
-    places::{Door, Place},
+    permissions::{Caller, READ_VERBS, Requirement, Routes},
+    places::{Door, DoorPermit},
     problem::Problem,
 };
 use axum::{
@@ -56,7 +57,7 @@ macro_rules! doors {
         /// All text doors.
         pub fn routes(doors: &Doors) -> Routes<Doors> {
             Routes::new(doors)
-                .get("/api/v1/stream.sse", Requirement::Somewhere(READ), sse::events)
+                .get("/api/v1/stream.sse", Requirement::Somewhere(READ_VERBS), sse::events)
                 $(.get($path, Requirement::Somewhere($verbs), $($function)::+))*
         }
     };
@@ -64,10 +65,10 @@ macro_rules! doors {
 
 // The text doors, a line each: its path, one verb of which its reader needs, and its function, which asks for each instance.
 doors! {
-    "/api/v1/samples" READ => poll_at_once,
-    "/api/v1/samples/wait" READ => long_poll,
-    "/api/v1/samples/stream" READ => stream::lines,
-    "/api/v1/samples/events" READ => sse::events,
+    "/api/v1/samples" READ_VERBS => poll_at_once,
+    "/api/v1/samples/wait" READ_VERBS => long_poll,
+    "/api/v1/samples/stream" READ_VERBS => stream::lines,
+    "/api/v1/samples/events" READ_VERBS => sse::events,
     "/api/v1/history.arrow" &[Verb::ReadPast] => history::arrow,
     "/api/v1/history.mcap" &[Verb::ReadPast] => history::mcap,
     "/api/v1/history.parquet" &[Verb::ReadPast] => history::parquet,
@@ -85,7 +86,7 @@ type RequestParts = (State<Doors>, ConnectInfo<SocketAddr>, Extension<Caller>, R
 struct Visit {
     doors: Doors,
     caller: Caller,
-    place: Place,
+    place: DoorPermit,
     reader: Reader,
     out: Output,
 }
@@ -107,7 +108,7 @@ fn admitted(
     peer: ConnectInfo<SocketAddr>,
     query: RawQuery,
     headers: &HeaderMap,
-) -> Result<(Request, Place), Problem> {
+) -> Result<(Request, DoorPermit), Problem> {
     doors.admit(headers, "pages of other sites may not read (doors.allowed_origins)")?;
     let query = query.0.unwrap_or_default();
     let request = Request::parse(&query, headers, doors.config.max_subscriptions)?;
@@ -151,7 +152,7 @@ pub async fn long_poll(
         Visit::begin(Door::LongPoll, (state, peer, caller, query, headers)).await?;
     poll::wait(&doors, &reader, reader.request().timeout).await;
     caller.refresh(&doors.permissions).map_err(|ended| ended_problem(&ended))?;
-    reader.request().ask(&caller)?;
+    reader.request().authorize(&caller)?;
     let answer = poll::answer(&doors, reader, out).await;
     drop(place);
     Ok(answer)
@@ -180,15 +181,16 @@ mod parameters {
         from: Option<String>,
         /// A time to end at: samples that old or younger are not wanted.
         to: Option<String>,
-        /// Of the past only so many samples, the newest ones, 1 to 10,000; up to `to`, or now.
+        /// Number of samples of the past, the newest ones, 1 to 10,000; up to `to`, or now.
         last: Option<u32>,
         /// Most points that the past from `from` on is put together to, 1 to 10,000: a message `points` for each instance, and then what follows.
         points: Option<u32>,
-        /// Where an earlier answer ended: `EPOCH:OFFSET`, with one offset for each instance, separated by commas. Overrides `from`.
+        /// Position at which an earlier answer ended: `EPOCH:OFFSET`, with one offset for each instance, separated by commas.
+        /// Overrides `from`.
         resume: Option<String>,
         /// `every`, `latest`, `max_hz=N` or `envelope=N`.
         delivery: Option<String>,
-        /// What happens if the log has evicted wanted samples: `gap`, `latest` or `close`.
+        /// Policy if the log has evicted wanted samples: `gap`, `latest` or `close`.
         overflow: Option<String>,
         /// `number`, or `string` for 64-bit integers as strings.
         integers: Option<String>,

@@ -10,9 +10,9 @@ use oasis_wire::quantity::Offset;
 use std::ops::Range;
 
 /// Shared texts shorter than this are copied: a piece of its own costs more.
-const COPY: usize = 4096;
+const MIN_SHARED_BYTES: usize = 4096;
 
-/// How pieces become one body.
+/// Composition of pieces to one body.
 #[derive(Debug, Clone)]
 enum Seam {
     Identity,
@@ -46,7 +46,7 @@ impl Output {
         Self { integers, seam, parts: Vec::new(), tail: BytesMut::new(), bytes: 0 }
     }
 
-    /// How it is compressed.
+    /// Returns its compression.
     pub fn coding(&self) -> Coding {
         match self.seam {
             Seam::Identity => Coding::Identity,
@@ -126,7 +126,7 @@ impl Output {
             Seam::Identity => text,
         };
         self.bytes += text.len();
-        if text.len() < COPY {
+        if text.len() < MIN_SHARED_BYTES {
             self.tail.put_slice(&text);
         } else {
             self.cut();

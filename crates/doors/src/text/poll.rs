@@ -60,7 +60,7 @@ struct Answer {
 }
 
 impl Answer {
-    /// Adds messages up to so many bytes.
+    /// Adds messages up to `until` bytes.
     fn collect(&mut self, until: usize) {
         while self.out.len() < until {
             let Some(message) = self.reader.next() else {

@@ -24,13 +24,13 @@ pub struct Request {
     pub topics: Vec<(String, String)>,
     /// The time range.
     pub times: Times,
-    /// Where an earlier answer ended. It overrides the start of the time range.
+    /// Position at which an earlier answer ended. It overrides the start of the time range.
     pub resume: Option<Positions>,
     /// Delivery and overflow policy, for all of them.
     pub options: Options,
-    /// How 64-bit integers are written.
+    /// Format of 64-bit integers.
     pub integers: Integers,
-    /// How long a long poll waits.
+    /// Timeout of a long poll.
     pub timeout: Duration,
     /// Spaces before the first line of a stream.
     pub padding: usize,
@@ -95,7 +95,7 @@ impl Request {
             }
         }
         if request.topics.is_empty() {
-            return Err(bad("instance", "", "name at least one: node=NODE&instance=INSTANCE"));
+            return Err(bad_parameter("instance", "", "name at least one: node=NODE&instance=INSTANCE"));
         }
         if let Some(last) =
             headers.get("last-event-id").and_then(|last| last.to_str().ok()).filter(|last| !last.is_empty())
@@ -111,29 +111,29 @@ impl Request {
     ///
     /// # Errors
     /// If one of them is missing.
-    pub fn ask(&self, caller: &Caller) -> Result<(), Refusal> {
+    pub fn authorize(&self, caller: &Caller) -> Result<(), Refusal> {
         let (live, past) = self.times.needs(self.resume.is_some());
         if live {
-            self.ask_for(caller, Verb::ReadLive)?;
+            self.authorize_verb(caller, Verb::ReadLive)?;
         }
-        if past { self.ask_for(caller, Verb::ReadPast) } else { Ok(()) }
+        if past { self.authorize_verb(caller, Verb::ReadPast) } else { Ok(()) }
     }
 
     /// Asks for a permission on all that the request names.
     ///
     /// # Errors
     /// If it is missing for one of them.
-    pub fn ask_for(&self, caller: &Caller, verb: Verb) -> Result<(), Refusal> {
-        self.topics.iter().try_for_each(|(node, instance)| caller.ask(verb, node, instance))
+    pub fn authorize_verb(&self, caller: &Caller, verb: Verb) -> Result<(), Refusal> {
+        self.topics.iter().try_for_each(|(node, instance)| caller.authorize_instance(verb, node, instance))
     }
 
     /// An instance belongs to the node named last.
     fn add(&mut self, node: Option<&str>, instance: &str, most: usize) -> Result<(), Problem> {
         let node = node.ok_or_else(|| {
-            bad("instance", instance, "write the node before it: node=NODE&instance=INSTANCE")
+            bad_parameter("instance", instance, "write the node before it: node=NODE&instance=INSTANCE")
         })?;
         if self.topics.len() >= most {
-            return Err(bad(
+            return Err(bad_parameter(
                 "instance",
                 instance,
                 &format!("a request may name {most} (doors.max_subscriptions)"),
@@ -141,7 +141,7 @@ impl Request {
         }
         let topic = (node.to_owned(), instance.to_owned());
         if self.topics.contains(&topic) {
-            return Err(bad("instance", instance, "name each instance once"));
+            return Err(bad_parameter("instance", instance, "name each instance once"));
         }
         self.topics.push(topic);
         Ok(())
@@ -157,13 +157,13 @@ impl Request {
                 self.integers = match value {
                     "number" => Integers::Number,
                     "string" => Integers::String,
-                    _ => return Err(bad(name, value, "write number or string")),
+                    _ => return Err(bad_parameter(name, value, "write number or string")),
                 }
             }
             "timeout" => self.timeout = Duration::from_secs(bounded(name, value, 0..=MAX_TIMEOUT / 1_000)?),
             "timeout_ms" => self.timeout = Duration::from_millis(bounded(name, value, 0..=MAX_TIMEOUT)?),
             "padding" => self.padding = bounded(name, value, 0..=MAX_PADDING as u64)? as usize,
-            _ => return Err(bad(name, value, PARAMETERS)),
+            _ => return Err(bad_parameter(name, value, PARAMETERS)),
         }
         Ok(())
     }
@@ -172,7 +172,7 @@ impl Request {
         match &self.resume {
             Some(positions) if positions.0.len() != self.topics.len() => {
                 let allowed = format!("give one offset for each of the {} instances", self.topics.len());
-                Err(bad("resume", &positions.to_string(), &allowed))
+                Err(bad_parameter("resume", &positions.to_string(), &allowed))
             }
             _ => Ok(()),
         }
@@ -183,14 +183,18 @@ const PARAMETERS: &str = "there are node, instance, from, to, last, points, resu
 
 fn bounded(name: &str, value: &str, range: RangeInclusive<u64>) -> Result<u64, Problem> {
     let allowed = || format!("write a whole number from {} to {}", range.start(), range.end());
-    value.parse().ok().filter(|number| range.contains(number)).ok_or_else(|| bad(name, value, &allowed()))
+    value
+        .parse()
+        .ok()
+        .filter(|number| range.contains(number))
+        .ok_or_else(|| bad_parameter(name, value, &allowed()))
 }
 
 fn parsed<T: FromStr<Err: Display>>(name: &str, value: &str) -> Result<T, Problem> {
-    value.parse().map_err(|error: T::Err| bad(name, value, &error.to_string()))
+    value.parse().map_err(|error: T::Err| bad_parameter(name, value, &error.to_string()))
 }
 
-fn bad(name: &str, value: &str, allowed: &str) -> Problem {
+fn bad_parameter(name: &str, value: &str, allowed: &str) -> Problem {
     NotAllowed::new(name, value, allowed).into()
 }
 

@@ -18,7 +18,7 @@ use crate::{
 use axum::http::StatusCode;
 use bytes::Bytes;
 use oasis_dac::{CommandError, Cursor, DeriveError, Instance, Segment, Signal, StartAt, Turn};
-use oasis_history::Piece;
+use oasis_history::HistoryPart;
 use oasis_wire::{
     loss::Cause,
     quantity::{Epoch, Offset, Position},
@@ -26,8 +26,8 @@ use oasis_wire::{
 use serde_json::json;
 use std::{collections::VecDeque, ops::Range, sync::Arc, time::Duration};
 
-/// How long a resuming reader waits for nodes that have not connected again.
-const RETURN: Duration = Duration::from_secs(10);
+/// Time that a resuming reader waits for nodes that have not connected again.
+const RETURN_TIMEOUT: Duration = Duration::from_secs(10);
 /// Unread segments of a topic that a reader at its head may have.
 const NEW_SEGMENTS: usize = 8;
 
@@ -62,15 +62,15 @@ impl Message {
 fn message(names: (&str, &str), item: Item, after: Position) -> Message {
     match item {
         Item::Points(text) => Message::Event("points", json::without_brace(text)),
-        Item::Piece(Piece::Samples(batch)) => {
+        Item::HistoryPart(HistoryPart::Samples(batch)) => {
             let segment = Arc::new(past::segment(&batch));
             Message::Samples(Source::Stored(batch.series), segment, batch.wanted)
         }
-        Item::Piece(Piece::Gap { offsets, cause, .. }) => {
+        Item::HistoryPart(HistoryPart::Gap { offsets, cause, .. }) => {
             Message::Event("gap", json::gap(names, offsets, cause))
         }
-        Item::Piece(Piece::Epoch) => Message::Event("epoch", json::epoch(names, after.epoch)),
-        Item::Piece(Piece::Type(probe_type)) => {
+        Item::HistoryPart(HistoryPart::Epoch) => Message::Event("epoch", json::epoch(names, after.epoch)),
+        Item::HistoryPart(HistoryPart::Type(probe_type)) => {
             Message::Event("type_changed", json::type_changed(names, &probe_type))
         }
     }
@@ -119,7 +119,7 @@ impl Reader {
         let mut registry = doors.dac.registry.watch();
         let is_of_before = |at: &Position| at.epoch != doors.dac.epoch();
         let comes_back = request.resume.as_ref().is_some_and(|at| at.0.iter().any(is_of_before));
-        let deadline = tokio::time::Instant::now() + if comes_back { RETURN } else { Duration::ZERO };
+        let deadline = tokio::time::Instant::now() + if comes_back { RETURN_TIMEOUT } else { Duration::ZERO };
         loop {
             registry.mark_unchanged();
             match find_all(doors, caller, &request) {
@@ -235,7 +235,7 @@ impl Reader {
             let topics = self.topics.len();
             let first = self.turn;
             self.turn = (first + 1) % topics.max(1);
-            (0..topics).map(|step| (first + step) % topics).find(|&index| self.ask(index));
+            (0..topics).map(|step| (first + step) % topics).find(|&index| self.fetch_next(index));
         }
         self.end_if_all_are_over();
         let (index, message, after) = self.waiting.pop_front()?;
@@ -266,7 +266,7 @@ impl Reader {
     }
 
     /// Puts what a topic has next into `waiting`.
-    fn ask(&mut self, index: usize) -> bool {
+    fn fetch_next(&mut self, index: usize) -> bool {
         let (epoch, until, reads_archive) = (self.epoch(), self.request.times.until, self.reads_archive());
         let Some(topic) = self.topics.get_mut(index) else { return false };
         if topic.is_over || topic.past.is_some() {
@@ -427,7 +427,7 @@ fn find_all(doors: &Doors, caller: &Caller, request: &Request) -> Result<Vec<Arc
         doors.dac.registry.find(node, instance).ok_or_else(|| unknown().into())
     };
     // First, so that an instance that the caller may not see is like one that does not exist.
-    request.ask(caller)?;
+    request.authorize(caller)?;
     request.topics.iter().map(find).collect()
 }
 

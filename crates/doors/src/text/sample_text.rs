@@ -1,4 +1,4 @@
-//! Samples as JSON, written from the values themselves: a tree of them in between took most of the time of an answer.
+//! Samples as JSON, written from the values themselves: a tree of them took most of the time of an answer.
 
 use crate::view::Integers;
 use oasis_wire::{
@@ -164,7 +164,7 @@ mod tests {
             })
     }
 
-    /// What a reader makes of it. The parser may be off by a bit, of which a `real32` shows nothing.
+    /// Returns the value as a reader parses it. The parser may be off by a bit, of which a `real32` shows nothing.
     fn parsed(object: &impl Serialize) -> Json {
         let text = serde_json::to_string(object).expect("JSON");
         let mut object: Json = serde_json::from_str(&text).expect("JSON");

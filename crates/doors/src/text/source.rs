@@ -1,4 +1,4 @@
-//! Where the samples of a message come from.
+//! Source of the samples of a message.
 
 use oasis_dac::{Delivery, Instance};
 use oasis_store::Series;

@@ -35,7 +35,7 @@ pub async fn events(
     Ok(live::answer(visit, Events))
 }
 
-/// One event each message, its `id` the place behind it.
+/// One event each message. Its `id` is the position after it.
 #[derive(Debug)]
 pub struct Events;
 

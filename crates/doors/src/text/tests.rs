@@ -89,7 +89,7 @@ async fn first_message(doors: &Doors, query: &str) -> Value {
     serde_json::from_slice(&out.take().concat()).unwrap()
 }
 
-/// Of each point: time of its last sample, samples, least, greatest and last number, thousand times the mean.
+/// For each point: time of its last sample, samples, least, greatest and last number, thousand times the mean.
 type Sums = Vec<(u64, u64, u64, u64, u64, u64)>;
 
 fn thousand_times(mean: f64) -> u64 {
@@ -315,7 +315,7 @@ async fn readers_of_arrow_share_the_memory_of_unread_answers() {
     assert_eq!(refused.status(), axum::http::StatusCode::SERVICE_UNAVAILABLE);
     assert!(dac.answers.used() <= 9 * 1024 * 1024);
     drop((first, second));
-    // The threads that wrote them notice that nobody reads.
+    // The threads that wrote them notice that they have no reader.
     let freed = async {
         while dac.answers.used() > 0 {
             tokio::task::yield_now().await;

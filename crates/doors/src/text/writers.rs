@@ -1,4 +1,4 @@
-//! Threads that write text for readers that are behind.
+//! Threads that write text for readers that lag.
 //!
 //! Text of new samples is written once for all readers, by the threads of the doors. Old samples are written anew for each request, and a client may ask
 //! for them again and again. That is done here at low priority, so that readers of new samples find a processor.
@@ -27,7 +27,7 @@ impl Writers {
             .worker_threads(processors.div_ceil(2))
             .thread_name("oasis-text")
             .on_thread_start(|| {
-                // Of this thread alone; failure is harmless.
+                // The priority is that of this thread alone; failure is harmless.
                 let _ = rustix::process::setpriority_process(None, NICE);
             })
             .build()?;

@@ -1,15 +1,15 @@
-//! How many shards the load needs. Pure: takes a measurement a second.
+//! Number of shards that the load needs. Pure: takes a measurement a second.
 //!
 //! The two thresholds leave room between them, and each must be passed for some time, so a load that stays the same never makes shards come and go.
 
 /// A shard more if all together are busier than this, in thousandths of a core each.
-const BUSY: u32 = 700;
+const BUSY_LOAD: u32 = 700;
 /// For this many seconds.
-const BUSY_FOR: u32 = 3;
+const BUSY_SECONDS: u32 = 3;
 /// A shard fewer if the others would not be busier than this with its load.
-const CALM: u32 = 400;
+const CALM_LOAD: u32 = 400;
 /// For this many seconds.
-const CALM_FOR: u32 = 30;
+const CALM_SECONDS: u32 = 30;
 
 /// Decides, from second to second.
 #[derive(Debug, Default)]
@@ -22,11 +22,11 @@ impl Autoscaler {
     /// Returns the number of shards for a load: thousandths of a core that all `shards` together used in the last second. At most `most`.
     pub fn next(&mut self, shards: usize, load: u32, most: usize) -> usize {
         let each = |shards: usize| load / u32::try_from(shards.max(1)).unwrap_or(u32::MAX);
-        self.busy_for = if each(shards) > BUSY { self.busy_for + 1 } else { 0 };
-        self.calm_for = if shards > 1 && each(shards - 1) < CALM { self.calm_for + 1 } else { 0 };
-        let wanted = if self.busy_for >= BUSY_FOR {
+        self.busy_for = if each(shards) > BUSY_LOAD { self.busy_for + 1 } else { 0 };
+        self.calm_for = if shards > 1 && each(shards - 1) < CALM_LOAD { self.calm_for + 1 } else { 0 };
+        let wanted = if self.busy_for >= BUSY_SECONDS {
             shards + 1
-        } else if self.calm_for >= CALM_FOR {
+        } else if self.calm_for >= CALM_SECONDS {
             shards - 1
         } else {
             shards
@@ -67,11 +67,11 @@ mod tests {
         #[test]
         fn a_steady_load_settles(load in 0_u32..20_000, begin in 1_usize..32, most in 1_usize..32) {
             let (mut scaler, mut shards) = (Autoscaler::default(), begin);
-            for _ in 0..32 * CALM_FOR {
+            for _ in 0..32 * CALM_SECONDS {
                 shards = scaler.next(shards, load, most);
             }
             let settled = shards;
-            for _ in 0..10 * CALM_FOR {
+            for _ in 0..10 * CALM_SECONDS {
                 shards = scaler.next(shards, load, most);
                 prop_assert_eq!(shards, settled);
             }

@@ -1,7 +1,7 @@
 //! Which shard gets a connection, and how many idle ones move. Pure functions of the shards' loads.
 
 /// Loads of processors that differ by less are equal, in thousandths of a core.
-const STEP: u32 = 50;
+const MIN_CPU_DIFFERENCE: u32 = 50;
 /// A difference of processor time that is worth moving connections, in thousandths of a core.
 const CPU_GAP: u32 = 200;
 /// A difference in connections that is never worth moving them.
@@ -23,7 +23,7 @@ pub struct Load {
 pub struct Shift {
     /// Index of the shard.
     pub from: usize,
-    /// How many connections.
+    /// Number of connections.
     pub count: usize,
 }
 
@@ -32,7 +32,7 @@ impl Load {
     /// measurement counts with `cost`.
     pub fn rank(self, cost: f64) -> (u32, usize) {
         let expected = f64::from(self.cpu) + self.taken as f64 * cost;
-        ((expected / f64::from(STEP)) as u32, self.connections)
+        ((expected / f64::from(MIN_CPU_DIFFERENCE)) as u32, self.connections)
     }
 
     /// Processor time of this many of its connections, if all cost the same.
@@ -42,7 +42,7 @@ impl Load {
     }
 }
 
-/// What a connection costs on average, in thousandths of a core.
+/// Returns the average cost of a connection, in thousandths of a core.
 pub fn cost(loads: &[Load]) -> f64 {
     let cpu: f64 = loads.iter().map(|load| f64::from(load.cpu)).sum();
     let connections: usize = loads.iter().map(|load| load.connections.saturating_sub(load.taken)).sum();
@@ -70,8 +70,8 @@ fn by_count(loads: &[Load]) -> Option<Shift> {
     let count = (fullest.connections - emptiest.connections) / 2;
     let moved = fullest.of(count);
     let is_uneven = fullest.connections > 2 * emptiest.connections + COUNT_GAP;
-    let stays_cooler =
-        emptiest.cpu.saturating_add(moved) <= fullest.cpu.saturating_sub(moved).saturating_add(STEP);
+    let stays_cooler = emptiest.cpu.saturating_add(moved)
+        <= fullest.cpu.saturating_sub(moved).saturating_add(MIN_CPU_DIFFERENCE);
     (is_uneven && stays_cooler).then_some(Shift { from, count })
 }
 

@@ -7,7 +7,7 @@ use oasis_dac::{Admission, PeerLine, RegistryCursor, SchemaHash};
 use std::collections::HashSet;
 
 /// Schemas of a client that are remembered. Beyond that one may come twice.
-const SCHEMAS: usize = 1_000;
+const MAX_SCHEMAS: usize = 1_000;
 
 /// State of a native client.
 #[derive(Debug, Default)]
@@ -18,9 +18,9 @@ pub struct NativeClient {
     pub is_behind: bool,
     /// Version of the registry in its last picture.
     pub pictured: u64,
-    /// Where it is in the changes of the registry, if it asked for them.
+    /// Position in the changes of the registry, if the client follows them.
     pub deltas: Option<Box<DeltaReader>>,
-    /// Where it is in the statistics, if it asked for them.
+    /// Position in the statistics, if the client follows them.
     pub statistics: Option<Box<StatisticsReader>>,
     /// The fleets that it reads.
     pub fleets: Vec<FleetSubscription>,
@@ -37,9 +37,9 @@ pub struct NativeClient {
 pub struct KnownSchemas(HashSet<SchemaHash>);
 
 impl KnownSchemas {
-    /// Adds a schema. Returns whether the client lacks it. After so many it has to receive all of them again.
+    /// Adds a schema. Returns whether the client lacks it. After a bounded number it has to receive all of them again.
     pub fn add(&mut self, hash: SchemaHash) -> bool {
-        if self.0.len() >= SCHEMAS {
+        if self.0.len() >= MAX_SCHEMAS {
             self.0.clear();
         }
         self.0.insert(hash)
@@ -49,7 +49,7 @@ impl KnownSchemas {
 /// A client that reads changes.
 #[derive(Debug, Clone, Copy)]
 pub struct DeltaReader {
-    /// Where it is.
+    /// Position in the registry.
     pub cursor: RegistryCursor,
     /// Whether it has received no message yet.
     pub is_new: bool,

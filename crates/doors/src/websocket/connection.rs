@@ -25,13 +25,13 @@ use tokio::sync::OwnedSemaphorePermit;
 
 /// A place among all WebSockets, one of the client's address, and one among all connections; free again when dropped.
 #[derive(Debug)]
-pub struct Place {
+pub struct ConnectionPermit {
     _total: OwnedSemaphorePermit,
     _address: AddressPermit,
     _connection: Option<Arc<listener::Connection>>,
 }
 
-impl Place {
+impl ConnectionPermit {
     /// All of them, taken.
     pub fn new(
         total: OwnedSemaphorePermit,
@@ -44,7 +44,7 @@ impl Place {
 
 /// Control messages of clients are small; a client may leave 1 MiB of answers unread.
 const LIMITS: Limits = Limits { frame: 64 * 1024, message: 64 * 1024, output: 1024 * 1024 };
-/// How long a goodbye may take.
+/// Timeout of a goodbye.
 pub const GOODBYE: Duration = Duration::from_millis(500);
 
 /// A connection's key on its shard, which is reused after its end, and a serial number that is not.
@@ -92,7 +92,7 @@ pub struct Subscription {
 #[derive(Debug)]
 pub struct Connection {
     stream: Transport,
-    /// Who the client is, with its rights.
+    /// The client, with its rights.
     pub caller: Caller,
     /// Distinguishes it from earlier connections with its key.
     pub serial: u64,
@@ -110,7 +110,7 @@ pub struct Connection {
     pub is_readable: bool,
     /// Whether it is in the list of connections whose unsent bytes are written.
     pub is_flushing: bool,
-    /// How much may be read from it.
+    /// Number of bytes that may be read from it.
     pub allowance: ReadAllowance,
     /// Whether the decoder keeps whole frames, for the next turn.
     pub has_frames: bool,
@@ -123,7 +123,7 @@ pub struct Connection {
     /// Whether a close frame was sent or waits.
     is_leaving: bool,
     /// Its place, free again when this is dropped.
-    _place: Place,
+    _place: ConnectionPermit,
     /// Its place at its shard, which counts what is written.
     seat: Seat,
 }
@@ -135,7 +135,7 @@ impl Connection {
         caller: Caller,
         serial: u64,
         protocol: Protocol,
-        place: Place,
+        place: ConnectionPermit,
         seat: Seat,
     ) -> Self {
         Self {
@@ -185,7 +185,7 @@ impl Connection {
         self.stream.socket()
     }
 
-    /// Whether bytes may have been read from the socket that nobody has taken yet.
+    /// Returns whether bytes may have been read from the socket that were not taken yet.
     pub fn may_have_read_ahead(&self) -> bool {
         self.stream.may_have_read_ahead()
     }
@@ -247,11 +247,11 @@ impl Connection {
     }
 
     /// Writes a control message after what waits.
-    pub fn say(&mut self, opcode: Opcode, payload: &[u8]) -> Result<(), End> {
+    pub fn send(&mut self, opcode: Opcode, payload: &[u8]) -> Result<(), End> {
         self.write_with(|output, stream| output.message(opcode, payload, stream))
     }
 
-    /// Writes at most so many unsent bytes, as far as the socket accepts them. Returns whether it may accept more.
+    /// Writes at most `most` unsent bytes, as far as the socket accepts them. Returns whether it may accept more.
     pub fn flush_some(&mut self, most: usize) -> Result<bool, End> {
         if self.stream.has_unsent() && !self.send_waiting()? {
             return Ok(false);
@@ -286,7 +286,7 @@ impl Connection {
             return;
         }
         // A client that broke its connection meanwhile needs no goodbye.
-        let _ = self.say(Opcode::Close, &close::payload(code, reason));
+        let _ = self.send(Opcode::Close, &close::payload(code, reason));
         self.is_leaving = true;
         self.reading = None;
         self.end_writing();

@@ -16,10 +16,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Messages that are kept for clients at the same place.
-const KEPT: usize = 64;
-/// How long a message is kept. It stays true for longer, but a newer one spares clients entries that have changed again.
-const FRESH: Duration = Duration::from_secs(1);
+/// Upper bound of the messages that are kept for clients at the same position.
+const MAX_CACHED_MESSAGES: usize = 64;
+/// Time that a message is kept. It stays true for longer, but a newer one spares clients entries that have changed
+/// again.
+const MAX_MESSAGE_AGE: Duration = Duration::from_secs(1);
 
 /// Changes as the clients of a shard receive them.
 #[derive(Debug, Default)]
@@ -59,12 +60,12 @@ impl Deltas {
     pub(super) fn after(&mut self, dac: &Dac, cursor: RegistryCursor, now: Instant) -> (Message, bool) {
         let made = &mut self.made;
         // A message without changes leads nowhere once there are some.
-        let is_useful = |message: &&Message| now < message.made + FRESH && message.next != cursor;
+        let is_useful = |message: &&Message| now < message.made + MAX_MESSAGE_AGE && message.next != cursor;
         if let Some(message) = made.get(&cursor).filter(is_useful) {
             return (message.clone(), false);
         }
-        made.retain(|_, message| now < message.made + FRESH);
-        if made.len() >= KEPT {
+        made.retain(|_, message| now < message.made + MAX_MESSAGE_AGE);
+        if made.len() >= MAX_CACHED_MESSAGES {
             made.clear();
         }
         let (delta, next) = delta::next(&dac.registry, dac.epoch(), cursor);
@@ -74,7 +75,7 @@ impl Deltas {
     }
 }
 
-/// Returns what a client that may not see everything sees of the changes after its place. Nobody shares it.
+/// Returns the changes after a position that a client with limited rights may see. They are not shared.
 pub(super) fn visible_to(caller: &Caller, dac: &Dac, reader: DeltaReader) -> Message {
     let (delta, next) = delta::visible(&dac.registry, dac.epoch(), reader.cursor, caller);
     let is_news = reader.is_new || !delta.is_nothing();

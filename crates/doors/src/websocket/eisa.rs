@@ -15,7 +15,7 @@ use oasis_wire::eisa::ClientCommand;
 use std::sync::Arc;
 
 /// Commands under way; a client of 2012 gets no answers, so more than these are dropped and counted.
-const COMMANDS: u32 = 64;
+const MAX_COMMANDS: u32 = 64;
 
 fn client(connection: &mut Connection) -> Option<&mut EisaClient> {
     match &mut connection.protocol {
@@ -43,7 +43,7 @@ impl Shard {
                 // A schema arrives as JSON, and is sent as JSON.
                 let json = serde_json::to_vec(&*found.probe_type).unwrap_or_default();
                 if let Some(connection) = self.connections.get_mut(key) {
-                    connection.say(Opcode::Text, &json)?;
+                    connection.send(Opcode::Text, &json)?;
                 }
             }
         }
@@ -64,7 +64,7 @@ impl Shard {
     /// Returns an instance that the client may read.
     fn readable(&self, key: usize, node: &str, instance: &str) -> Option<Arc<Instance>> {
         let connection = self.connections.get(key)?;
-        if let Err(refusal) = connection.caller.ask(Verb::ReadLive, node, instance) {
+        if let Err(refusal) = connection.caller.authorize_instance(Verb::ReadLive, node, instance) {
             self.unanswerable(key, refusal.code());
             return None;
         }
@@ -77,7 +77,7 @@ impl Shard {
 
     fn change_rate(&mut self, key: usize, target: (String, String), wish: ProbeRequest) {
         let Some(client) = self.connections.get_mut(key).and_then(client) else { return };
-        if client.commands >= COMMANDS {
+        if client.commands >= MAX_COMMANDS {
             return self.unanswerable(key, "busy");
         }
         client.commands += 1;

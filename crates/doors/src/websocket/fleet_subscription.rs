@@ -1,4 +1,4 @@
-//! What a client reads of a fleet, and when its shard has to look.
+//! Subscription of a client to a fleet, and the time of its shard's next poll.
 
 use crate::fleet::{Fleet, FleetReader};
 use std::{sync::Arc, time::Instant};
@@ -19,7 +19,7 @@ impl FleetSubscription {
     }
 }
 
-/// When the shard has to look at its fleets.
+/// Time at which the shard polls its fleets.
 #[derive(Debug, Default)]
 pub struct FleetClock {
     /// Whether any client reads one.
@@ -40,7 +40,7 @@ impl FleetClock {
         (self.is_due, self.next) = (true, None);
     }
 
-    /// Returns the client with which this turn begins, of so many.
+    /// Returns the client, of `clients`, with which this turn begins.
     pub fn take_turn(&mut self, clients: usize) -> usize {
         self.turn = self.turn.wrapping_add(1);
         self.turn % clients.max(1)

@@ -1,4 +1,4 @@
-//! What a shard sends to the clients that read fleets.
+//! Messages of a shard to the clients that read fleets.
 //!
 //! Rounds are computed on a thread of their own, for all shards. The shard looks for new ones 20 times a second while it has readers, and writes a message at
 //! a time to each client that has taken what came before. Messages of changes take 1 MiB/s of a connection, so a client gets fewer rounds if they are long.
@@ -12,18 +12,18 @@ use super::{
     shard::Shard,
 };
 use crate::{
-    fleet::{FleetReader, Wanted},
+    fleet::{FleetReader, FleetRequest},
     permissions::Caller,
 };
 use oasis_access::{Target, Verb};
 use std::time::{Duration, Instant};
 
-/// How often the shard looks for new rounds.
-const LOOK: Duration = Duration::from_millis(50);
-/// Fleets of one connection.
-const MOST: usize = 4;
+/// Interval at which the shard polls for new rounds.
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
+/// Upper bound of the fleets of one connection.
+const MAX_FLEETS: usize = 4;
 /// Messages that are written in one turn.
-const WRITTEN: usize = 4;
+const MAX_WRITTEN_MESSAGES: usize = 4;
 /// Bytes of changes for one client in a second.
 const CHANGES_RATE: u64 = 1024 * 1024;
 /// Bytes of a first picture for one client in a second: 10,000 members take a fraction of a second.
@@ -31,9 +31,9 @@ const PICTURE_RATE: u64 = 32 * 1024 * 1024;
 
 impl Shard {
     /// Subscribes to a fleet and answers.
-    pub(super) fn subscribe_fleet(&mut self, key: usize, id: i64, wanted: &Wanted) -> Result<(), End> {
+    pub(super) fn subscribe_fleet(&mut self, key: usize, id: i64, wanted: &FleetRequest) -> Result<(), End> {
         let Some(connection) = self.connections.get(key) else { return Ok(()) };
-        if let Err(refusal) = connection.caller.ask_for(Verb::ReadLive, Target::SomeOfDac) {
+        if let Err(refusal) = connection.caller.authorize(Verb::ReadLive, Target::SomeOfDac) {
             return self.answer(key, &Answer::error(id, refusal.code(), refusal.to_string()));
         }
         let selection = match wanted.check() {
@@ -41,8 +41,8 @@ impl Shard {
             Err(error) => return self.bad_request(key, Some(id), error.to_string()),
         };
         let Some(fleets) = self.fleets_of(key) else { return Ok(()) };
-        if fleets.len() >= MOST {
-            let message = format!("a connection may read {MOST} fleets: end another one (end-fleet)");
+        if fleets.len() >= MAX_FLEETS {
+            let message = format!("a connection may read {MAX_FLEETS} fleets: end another one (end-fleet)");
             return self.answer(key, &Answer::error(id, "too_many_fleets", message));
         }
         let fleet = match self.around.fleets.open(selection) {
@@ -89,14 +89,14 @@ impl Shard {
         let mut written = 0;
         let first = self.fleet_clock.take_turn(readers.len());
         for key in readers.iter().cycle().skip(first).take(readers.len()).copied() {
-            if written >= WRITTEN {
+            if written >= MAX_WRITTEN_MESSAGES {
                 break;
             }
             let said = self.send_fleet(key, now, &mut written);
             self.settle(key, said);
         }
         let soon = readers.iter().filter_map(|key| self.next_message(*key)).min();
-        self.fleet_clock.next = Some(soon.map_or(now + LOOK, |soon| soon.min(now + LOOK)));
+        self.fleet_clock.next = Some(soon.map_or(now + POLL_INTERVAL, |soon| soon.min(now + POLL_INTERVAL)));
     }
 
     /// Returns when a client may have the next message that it lacks; none while it has not taken the one before.

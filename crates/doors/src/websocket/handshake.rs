@@ -2,13 +2,13 @@
 
 use super::{
     client::EisaClient,
-    connection::{Place, Protocol},
-    inbox::Newcomer,
+    connection::{ConnectionPermit, Protocol},
+    inbox::PendingConnection,
     transport::Transport,
 };
 use crate::{
     Doors,
-    permissions::{Caller, READ, Refusal, Requirement},
+    permissions::{Caller, READ_VERBS, Refusal, Requirement},
     problem::Problem,
 };
 use axum::{
@@ -26,8 +26,8 @@ use tokio::net::TcpStream;
 
 /// Subprotocol of our native protocol. Clients of 2012 offer none.
 const NATIVE: &str = "oasis.v1";
-/// What a client needs for any WebSocket.
-pub const REQUIREMENT: Requirement = Requirement::Somewhere(READ);
+/// Permissions that a client needs for any WebSocket.
+pub const REQUIREMENT: Requirement = Requirement::Somewhere(READ_VERBS);
 
 /// Opens a WebSocket: `GET /ws`, and `GET /` for clients of 2012.
 pub async fn upgrade(
@@ -62,7 +62,7 @@ fn open(doors: &Doors, peer: SocketAddr, mut request: Request) -> Result<Respons
     let accept = HeaderValue::try_from(opening.accept)
         .map_err(|_| no_websocket("Sec-WebSocket-Key cannot be answered"))?;
     let is_native = matches!(protocol, Protocol::Native(_));
-    let place = Place::new(total, address, connection);
+    let place = ConnectionPermit::new(total, address, connection);
     tokio::spawn(hand_over(doors.clone(), caller, upgrade, protocol, place));
     let mut response = StatusCode::SWITCHING_PROTOCOLS.into_response();
     let answers = response.headers_mut();
@@ -79,10 +79,10 @@ fn open(doors: &Doors, peer: SocketAddr, mut request: Request) -> Result<Respons
 pub(super) fn may_speak(caller: &Caller, protocol: &Protocol) -> Result<(), Refusal> {
     match protocol {
         Protocol::Native(_) if caller.sees_something() => Ok(()),
-        Protocol::Native(_) => caller.ask_for(Verb::ReadLive, Target::SomeOfDac),
+        Protocol::Native(_) => caller.authorize(Verb::ReadLive, Target::SomeOfDac),
         Protocol::Eisa(_) => {
-            caller.ask_for(Verb::Eisa, Target::SomeOfDac)?;
-            caller.ask_for(Verb::ReadLive, Target::SomeOfDac)
+            caller.authorize(Verb::Eisa, Target::SomeOfDac)?;
+            caller.authorize(Verb::ReadLive, Target::SomeOfDac)
         }
     }
 }
@@ -122,7 +122,13 @@ fn is_packed(query: &str) -> Result<bool, Problem> {
 }
 
 /// Waits until the answer is written, then gives the socket to a shard.
-async fn hand_over(doors: Doors, caller: Caller, upgrade: OnUpgrade, protocol: Protocol, place: Place) {
+async fn hand_over(
+    doors: Doors,
+    caller: Caller,
+    upgrade: OnUpgrade,
+    protocol: Protocol,
+    place: ConnectionPermit,
+) {
     let Ok(upgraded) = upgrade.await else { return };
     let Ok(parts) = upgraded.downcast::<TokioIo<Stream>>() else {
         return tracing::error!("the HTTP server gave no socket for a WebSocket");
@@ -130,7 +136,7 @@ async fn hand_over(doors: Doors, caller: Caller, upgrade: OnUpgrade, protocol: P
     match configured(parts.io.into_inner(), doors.config.send_buffer_bytes) {
         Ok(stream) => {
             let early = parts.read_buf.to_vec();
-            doors.shards.accept(Newcomer { stream, caller, protocol, place, early });
+            doors.shards.accept(PendingConnection { stream, caller, protocol, place, early });
         }
         Err(error) => tracing::info!(peer = %caller.peer(), %error, "a connection broke at its handshake"),
     }

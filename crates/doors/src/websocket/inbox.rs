@@ -1,8 +1,8 @@
 //! Events from other threads to a shard.
 
 use super::{
-    connection::{Connection, ConnectionId, Place, Protocol, Subscription},
-    past_state::Piece,
+    connection::{Connection, ConnectionId, ConnectionPermit, Protocol, Subscription},
+    past_state::RenderedResult,
     transport::Transport,
 };
 use crate::permissions::{Caller, CommandFailure};
@@ -17,34 +17,34 @@ use std::{
 
 /// A connection on its way to a shard.
 #[derive(Debug)]
-pub enum Passenger {
+pub enum IncomingConnection {
     /// After its handshake.
-    Newcomer(Box<Newcomer>),
+    Pending(Box<PendingConnection>),
     /// From another shard.
-    Moved(Box<Moved>),
+    Migrating(Box<MigratingConnection>),
 }
 
 /// A client after its handshake.
 #[derive(Debug)]
-pub struct Newcomer {
+pub struct PendingConnection {
     /// The socket; it does not block.
     pub stream: Transport,
-    /// Who it is.
+    /// The client, with its rights.
     pub caller: Caller,
     /// Its protocol.
     pub protocol: Protocol,
     /// Its place among all WebSockets, and of its address.
-    pub place: Place,
+    pub place: ConnectionPermit,
     /// Bytes received after its handshake.
     pub early: Vec<u8>,
 }
 
 /// A client between two shards. Neither has its socket or its topics now; its positions in the topic logs are all that it needs.
 #[derive(Debug)]
-pub struct Moved {
+pub struct MigratingConnection {
     /// The connection; its subscriptions are apart.
     pub connection: Connection,
-    /// What it reads, in its order.
+    /// Its subscriptions, in its order.
     pub subscriptions: Vec<(Arc<Instance>, Subscription)>,
 }
 
@@ -52,7 +52,7 @@ pub struct Moved {
 #[derive(Debug)]
 pub enum Event {
     /// A client for this shard. There are at most as many as places.
-    Board(Passenger, Seat),
+    Board(IncomingConnection, Seat),
     /// The topic in this slot has something new since then. At most one for each topic.
     Topic(usize, Instant),
     /// A client's command has an outcome. At most as many as clients may have under way.
@@ -67,11 +67,11 @@ pub enum Event {
         connection: ConnectionId,
         /// Distinguishes it from earlier pieces for the connection.
         serial: u64,
-        piece: Box<Piece>,
+        piece: Box<RenderedResult>,
     },
     /// The registry has changed. At most ten a second.
     Registry,
-    /// So many idle connections should move to other shards. At most one a second.
+    /// Number of idle connections that should move to other shards. At most one a second.
     Shed(usize),
     /// All connections should move to other shards, and then the shard ends.
     Leave,
@@ -114,7 +114,7 @@ impl Inbox {
     ///
     /// # Errors
     /// Gives the connection back if the shard has ended.
-    pub fn board(&self, passenger: Passenger, seat: Seat) -> Result<(), Passenger> {
+    pub fn board(&self, passenger: IncomingConnection, seat: Seat) -> Result<(), IncomingConnection> {
         let mail = self.mail();
         if mail.is_closed {
             return Err(passenger);

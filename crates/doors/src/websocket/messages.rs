@@ -3,7 +3,7 @@
 use super::statistics_rows::StatisticsView;
 use crate::{
     delta::{RegistryDeltaView, RegistryPosition},
-    fleet::Wanted,
+    fleet::FleetRequest,
     past::times::{NotAllowed, Times},
     resume::ResumeAt,
     view,
@@ -49,7 +49,7 @@ pub enum What {
         #[serde(flatten)]
         wish: NamedRequest,
     },
-    Fleet(Wanted),
+    Fleet(FleetRequest),
     EndFleet {
         fleet: u64,
     },
@@ -58,7 +58,7 @@ pub enum What {
     },
 }
 
-/// How a client wants the registry.
+/// A client's request for the registry.
 #[derive(Debug, Default, Deserialize)]
 pub struct Watch {
     /// Changes instead of whole pictures.
@@ -76,7 +76,7 @@ pub struct Watch {
     pub schemas: SchemaDelivery,
 }
 
-/// How a client gets schemas.
+/// Delivery of schemas to a client.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SchemaDelivery {

@@ -5,7 +5,7 @@
 
 use super::{
     end::End,
-    inbox::{Moved, Passenger},
+    inbox::{IncomingConnection, MigratingConnection},
     shard::{INTEREST, Shard},
 };
 use mio::Token;
@@ -13,7 +13,7 @@ use oasis_dac::Seat;
 use std::mem;
 
 /// Connections that move in one turn: those that stay wait for them.
-const MOVES: usize = 256;
+const MAX_MOVES: usize = 256;
 
 impl Shard {
     /// Sends connections to other shards: idle ones if it should shed some, all that can move if it leaves.
@@ -22,15 +22,15 @@ impl Shard {
         if self.is_ending || !(self.is_leaving || self.to_shed > 0) {
             return;
         }
-        let wanted = if self.is_leaving { MOVES } else { self.to_shed.min(MOVES) };
+        let wanted = if self.is_leaving { MAX_MOVES } else { self.to_shed.min(MAX_MOVES) };
         let may_move = |(_, connection): &(usize, &super::connection::Connection)| {
             connection.can_move() && (self.is_leaving || connection.is_idle())
         };
         let keys: Vec<usize> =
             self.connections.iter().filter(may_move).map(|(key, _)| key).take(wanted).collect();
-        self.is_moving = keys.len() == MOVES;
+        self.is_moving = keys.len() == MAX_MOVES;
         // Connections that are busy now are not moved later: the next look decides anew.
-        self.to_shed = if self.is_moving { self.to_shed.saturating_sub(MOVES) } else { 0 };
+        self.to_shed = if self.is_moving { self.to_shed.saturating_sub(MAX_MOVES) } else { 0 };
         for key in keys {
             if !self.send_away(key) {
                 self.is_moving = false;
@@ -42,17 +42,19 @@ impl Shard {
     /// Moves a connection to the least loaded other shard. Keeps it, and returns false, if there is none.
     fn send_away(&mut self, key: usize) -> bool {
         let Some(moved) = self.take_out(key) else { return true };
-        let Err(back) = self.roster.board(Passenger::Moved(Box::new(moved)), Some(self.home.number)) else {
+        let Err(back) =
+            self.roster.board(IncomingConnection::Migrating(Box::new(moved)), Some(self.home.number))
+        else {
             return true;
         };
-        if let Passenger::Moved(moved) = back {
+        if let IncomingConnection::Migrating(moved) = back {
             self.take_over(*moved, self.home.meter.seat());
         }
         false
     }
 
     /// Removes a connection, with everything that another shard needs to serve it.
-    pub(super) fn take_out(&mut self, key: usize) -> Option<Moved> {
+    pub(super) fn take_out(&mut self, key: usize) -> Option<MigratingConnection> {
         let mut connection = self.connections.try_remove(key)?;
         if let Err(error) = self.poll.registry().deregister(connection.socket()) {
             tracing::debug!(%error, "a connection that moves was not watched");
@@ -64,12 +66,12 @@ impl Shard {
         }
         // Only now: a topic without readers is forgotten.
         subscriptions.iter().for_each(|(_, subscription)| self.forget_reader(subscription));
-        Some(Moved { connection, subscriptions })
+        Some(MigratingConnection { connection, subscriptions })
     }
 
     /// Serves a connection from where another shard has left it.
-    pub(super) fn take_over(&mut self, moved: Moved, seat: Seat) {
-        let Moved { mut connection, subscriptions } = moved;
+    pub(super) fn take_over(&mut self, moved: MigratingConnection, seat: Seat) {
+        let MigratingConnection { mut connection, subscriptions } = moved;
         self.next_serial += 1;
         connection.settle_in(self.next_serial, seat);
         let entry = self.connections.vacant_entry();
@@ -92,7 +94,7 @@ impl Shard {
         }
         self.watch_on(key);
         self.read_past(key);
-        // What came meanwhile, at the socket and in the logs, was reported to nobody.
+        // Events during the move, at the socket and in the logs, were not reported.
         self.enqueue_read(key);
         self.enqueue(key);
     }

@@ -28,10 +28,10 @@ use oasis_wire::{
 };
 use serde::Deserialize;
 
-/// Requests that make no sense before the client is closed.
-const PATIENCE: u32 = 100;
+/// Upper bound of invalid requests, after which the client is closed.
+const MAX_INVALID_REQUESTS: u32 = 100;
 /// Commands of one client under way at the same time.
-const COMMANDS: u32 = 64;
+const MAX_COMMANDS: u32 = 64;
 
 /// The id of an invalid request.
 #[derive(Debug, Deserialize)]
@@ -185,7 +185,9 @@ impl Shard {
         let Some(connection) = self.connections.get(key) else { return Ok(()) };
         let needed = [(live, Verb::ReadLive), (past, Verb::ReadPast)];
         let mut needed = needed.into_iter().filter(|(is_needed, _)| *is_needed);
-        needed.try_for_each(|(_, verb)| connection.caller.ask(verb, &wanted.node, &wanted.instance))
+        needed.try_for_each(|(_, verb)| {
+            connection.caller.authorize_instance(verb, &wanted.node, &wanted.instance)
+        })
     }
 
     /// Answers a subscription; before that comes the schema, if the client gets schemas once and has not received this one.
@@ -252,9 +254,9 @@ impl Shard {
         wish: NamedRequest,
     ) -> Result<(), End> {
         let Some(client) = self.connections.get_mut(key).and_then(client) else { return Ok(()) };
-        if client.commands >= COMMANDS {
+        if client.commands >= MAX_COMMANDS {
             let message =
-                format!("{COMMANDS} commands are under way on this connection: wait for their results");
+                format!("{MAX_COMMANDS} commands are under way on this connection: wait for their results");
             return self.answer(key, &Answer::error(id, "busy", message));
         }
         client.commands += 1;
@@ -297,7 +299,7 @@ impl Shard {
     pub(super) fn bad_request(&mut self, key: usize, id: Option<i64>, message: String) -> Result<(), End> {
         if let Some(client) = self.connections.get_mut(key).and_then(client) {
             client.nonsense += 1;
-            if client.nonsense > PATIENCE {
+            if client.nonsense > MAX_INVALID_REQUESTS {
                 return Err(End::Abuse("more than 100 bad requests"));
             }
         }
@@ -305,10 +307,10 @@ impl Shard {
     }
 
     pub(super) fn answer(&mut self, key: usize, answer: &Answer) -> Result<(), End> {
-        self.say(key, &answer.json())
+        self.send(key, &answer.json())
     }
 
-    fn say(&mut self, key: usize, json: &[u8]) -> Result<(), End> {
-        self.connections.get_mut(key).map_or(Ok(()), |connection| connection.say(Opcode::Text, json))
+    fn send(&mut self, key: usize, json: &[u8]) -> Result<(), End> {
+        self.connections.get_mut(key).map_or(Ok(()), |connection| connection.send(Opcode::Text, json))
     }
 }

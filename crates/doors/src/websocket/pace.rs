@@ -1,4 +1,4 @@
-//! How often a shard writes.
+//! Pace of a shard's writes.
 //!
 //! A write costs nearly the same whether it carries one sample or fifty. So a shard rests after each round of writes, the longer the more the round
 //! took: with few readers not noticeably, with many just long enough for the next round to carry more.
@@ -6,9 +6,9 @@
 use std::time::{Duration, Instant};
 
 /// Rest for each unit of work.
-const REST: u32 = 3;
+const REST_FACTOR: u32 = 3;
 /// A shorter rest is skipped: it would save nothing, and the system would prolong it.
-const GRAIN: Duration = Duration::from_millis(1);
+const MIN_REST: Duration = Duration::from_millis(1);
 
 /// When the next round may begin.
 #[derive(Debug)]
@@ -23,15 +23,15 @@ impl Pace {
         Self { next: now, longest }
     }
 
-    /// How long until a round may begin.
+    /// Returns the time until a round may begin.
     pub fn wait(&self, now: Instant) -> Duration {
         self.next.saturating_duration_since(now)
     }
 
     /// A round has ended.
     pub fn rest(&mut self, began: Instant, ended: Instant) {
-        let rest = (ended.saturating_duration_since(began) * REST).min(self.longest);
-        self.next = if rest < GRAIN { ended } else { ended + rest };
+        let rest = (ended.saturating_duration_since(began) * REST_FACTOR).min(self.longest);
+        self.next = if rest < MIN_REST { ended } else { ended + rest };
     }
 }
 

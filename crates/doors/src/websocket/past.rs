@@ -8,7 +8,7 @@ use super::{
     end::End,
     inbox::Event,
     messages::Answer,
-    past_state::{Piece, Reading, RenderedPart, Stage, Task},
+    past_state::{Reading, RenderedPart, RenderedResult, Stage, Task},
     shard::Shard,
 };
 use crate::{
@@ -59,7 +59,7 @@ impl Subscription {
     }
 
     /// Takes the next source to read, unless a read is under way.
-    fn ask(&mut self) -> Option<Source> {
+    fn take_source(&mut self) -> Option<Source> {
         let stage = self.past.as_mut()?.stage.as_mut()?;
         match mem::replace(stage, Stage::UnderWay) {
             Stage::Next(source) => Some(source),
@@ -68,7 +68,7 @@ impl Subscription {
     }
 }
 
-async fn read(fetcher: Fetcher, source: Source, has_gaps: bool) -> Piece {
+async fn read(fetcher: Fetcher, source: Source, has_gaps: bool) -> RenderedResult {
     let topic = fetcher.instance.topic;
     match fetcher.fetch(source).await {
         Ok(fetched) => Ok(RenderedPart::new(topic, has_gaps, fetched)),
@@ -87,7 +87,7 @@ fn fetcher(instance: &Arc<Instance>, until: Option<u64>, archived: &ArchiveAcces
         archived: archived.clone(),
         instance: instance.clone(),
         until,
-        // It came with `subscribed`.
+        // The type came with `subscribed`.
         has_type: true,
         points_head,
         integers: Integers::Number,
@@ -103,7 +103,7 @@ impl Shard {
             return;
         }
         let mut wanted = connection.subscriptions.iter_mut();
-        let found = wanted.find_map(|subscription| Some((subscription.ask()?, subscription)));
+        let found = wanted.find_map(|subscription| Some((subscription.take_source()?, subscription)));
         let Some((source, subscription)) = found else { return };
         let (slot, until, has_gaps) = (subscription.topic, subscription.until(), subscription.has_gaps);
         let Some(topic) = self.topics.get(slot) else { return };
@@ -120,7 +120,7 @@ impl Shard {
     }
 
     /// Receives a piece of the past. Drops it if its reader is gone.
-    pub(super) fn past_read(&mut self, id: ConnectionId, serial: u64, piece: Piece) {
+    pub(super) fn past_read(&mut self, id: ConnectionId, serial: u64, piece: RenderedResult) {
         let reading = self.same(id).and_then(|connection| connection.reading.as_mut());
         if let Some(reading) = reading.filter(|reading| reading.serial == serial) {
             reading.piece = Some(piece);
@@ -147,7 +147,7 @@ impl Shard {
     }
 
     /// Writes a piece to the last one of a connection's subscriptions.
-    fn write_past(&mut self, key: usize, slot: usize, piece: Piece) -> Result<(), End> {
+    fn write_past(&mut self, key: usize, slot: usize, piece: RenderedResult) -> Result<(), End> {
         let Some(instance) = self.topics.get(slot).map(|topic| topic.instance.clone()) else { return Ok(()) };
         let Some(connection) = self.connections.get_mut(key) else { return Ok(()) };
         let Some(subscription) = connection.subscriptions.last_mut() else { return Ok(()) };

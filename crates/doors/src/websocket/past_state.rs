@@ -3,7 +3,7 @@
 use super::messages::{Answer, put_gaps_before, put_samples};
 use crate::past::{Item, NextStep, PastPart, Source, segment};
 use bytes::Bytes;
-use oasis_history::Piece as HistoryPiece;
+use oasis_history::HistoryPart;
 use oasis_websocket::{Opcode, frame};
 use oasis_wire::quantity::{Offset, Position, TopicId};
 use tokio::task::AbortHandle;
@@ -47,7 +47,7 @@ pub struct Reading {
     /// Distinguishes it from earlier reads of the connection.
     pub serial: u64,
     /// The piece, once it was read.
-    pub piece: Option<Piece>,
+    pub piece: Option<RenderedResult>,
     /// Aborted when the subscription ends.
     pub _task: Task,
 }
@@ -63,7 +63,7 @@ impl Drop for Task {
 }
 
 /// A rendered piece of the past, or the error of reading it.
-pub type Piece = Result<RenderedPart, String>;
+pub type RenderedResult = Result<RenderedPart, String>;
 
 /// Whole messages.
 #[derive(Debug)]
@@ -82,7 +82,7 @@ impl RenderedPart {
         let mut out = Vec::new();
         for (item, after) in items {
             match item {
-                Item::Piece(piece) => put_piece((topic, has_gaps), &piece, after, &mut out),
+                Item::HistoryPart(piece) => put_piece((topic, has_gaps), &piece, after, &mut out),
                 Item::Points(json) => frame::write_message(Opcode::Text, &json, &mut out),
             }
         }
@@ -90,20 +90,20 @@ impl RenderedPart {
     }
 }
 
-fn put_piece((topic, has_gaps): (TopicId, bool), piece: &HistoryPiece, after: Position, out: &mut Vec<u8>) {
+fn put_piece((topic, has_gaps): (TopicId, bool), piece: &HistoryPart, after: Position, out: &mut Vec<u8>) {
     match piece {
-        HistoryPiece::Samples(batch) => {
+        HistoryPart::Samples(batch) => {
             let segment = segment(batch);
             if has_gaps {
                 put_gaps_before(topic, &segment, &batch.wanted, out);
             }
             put_samples(topic, &batch.series.probe_type, &segment, &batch.wanted, out);
         }
-        HistoryPiece::Gap { offsets, cause, .. } => Answer::gap(topic, offsets.clone(), *cause).put(out),
-        HistoryPiece::Epoch => {
+        HistoryPart::Gap { offsets, cause, .. } => Answer::gap(topic, offsets.clone(), *cause).put(out),
+        HistoryPart::Epoch => {
             let Position { epoch, offset } = after;
             Answer::Epoch { topic, epoch, offset }.put(out);
         }
-        HistoryPiece::Type(probe_type) => Answer::type_changed(topic, probe_type).put(out),
+        HistoryPart::Type(probe_type) => Answer::type_changed(topic, probe_type).put(out),
     }
 }

@@ -12,7 +12,7 @@ use serde::Serialize;
 use std::{collections::HashMap, mem, sync::Arc, time::Instant};
 
 /// Instances or nodes that are written in one turn.
-const PAGE: usize = 64;
+const PAGE_ENTRIES: usize = 64;
 
 /// The newest picture of a shard.
 #[derive(Debug, Default)]
@@ -64,7 +64,7 @@ impl Picture {
 struct Unfinished {
     /// Version of the registry when it began.
     version: u64,
-    place: Place,
+    place: PicturePosition,
     /// JSON of the entries so far.
     instances: Vec<u8>,
     nodes: Vec<u8>,
@@ -74,7 +74,7 @@ struct Unfinished {
 
 /// The last entry that a picture has.
 #[derive(Debug)]
-enum Place {
+enum PicturePosition {
     Instance(Option<TopicId>),
     Node(Option<String>),
 }
@@ -82,14 +82,14 @@ enum Place {
 impl Unfinished {
     fn of(version: u64) -> Self {
         let (instances, nodes, counts) = Default::default();
-        Self { version, place: Place::Instance(None), instances, nodes, counts }
+        Self { version, place: PicturePosition::Instance(None), instances, nodes, counts }
     }
 
     /// Adds a page, instances first. Returns whether it was the last.
     fn write_page(&mut self, registry: &Registry) -> bool {
         match &self.place {
-            Place::Instance(after) => {
-                let page = registry.instances_after(*after, PAGE);
+            PicturePosition::Instance(after) => {
+                let page = registry.instances_after(*after, PAGE_ENTRIES);
                 let mut nodes: HashMap<Arc<str>, Option<Node>> = HashMap::new();
                 for instance in &page {
                     *self.counts.entry(instance.node.clone()).or_default() += 1;
@@ -97,20 +97,21 @@ impl Unfinished {
                     let node = known.or_insert_with(|| registry.node(&instance.node));
                     put(&mut self.instances, &view::instance_of(registry, node.as_ref(), instance));
                 }
-                let last = page.last().filter(|_| page.len() == PAGE).map(|instance| instance.topic);
-                self.place = last.map_or(Place::Node(None), |last| Place::Instance(Some(last)));
+                let last = page.last().filter(|_| page.len() == PAGE_ENTRIES).map(|instance| instance.topic);
+                self.place =
+                    last.map_or(PicturePosition::Node(None), |last| PicturePosition::Instance(Some(last)));
                 false
             }
-            Place::Node(after) => {
-                let page = registry.nodes_after(after.as_deref(), PAGE);
+            PicturePosition::Node(after) => {
+                let page = registry.nodes_after(after.as_deref(), PAGE_ENTRIES);
                 for node in &page {
                     let count = self.counts.get(node.identity.name.as_str()).copied().unwrap_or_default();
                     put(&mut self.nodes, &view::node(registry, node, count));
                 }
-                let last = page.last().filter(|_| page.len() == PAGE);
+                let last = page.last().filter(|_| page.len() == PAGE_ENTRIES);
                 let last = last.map(|node| node.identity.name.clone());
                 let is_last = last.is_none();
-                self.place = Place::Node(last);
+                self.place = PicturePosition::Node(last);
                 is_last
             }
         }
@@ -148,7 +149,7 @@ pub mod tests {
     use oasis_wire::schema::ProbeType;
     use serde_json::Value;
 
-    /// A DAC with offline nodes, so many instances each.
+    /// Returns a DAC with offline nodes, each with this number of instances.
     pub fn registry_of(nodes: usize, instances: usize) -> Arc<Dac> {
         let _guard = tokio::runtime::Handle::try_current().is_err().then(|| RUNTIME.enter());
         let dac = Dac::new(Config::default());
@@ -176,7 +177,7 @@ pub mod tests {
         let dac = registry_of(100, 10);
         let mut picture = Picture::default();
         let turns = (1..).find(|_| picture.present(&dac.registry).is_some()).unwrap();
-        assert!(turns >= 1_000 / PAGE + 100 / PAGE, "{turns}");
+        assert!(turns >= 1_000 / PAGE_ENTRIES + 100 / PAGE_ENTRIES, "{turns}");
         let (version, frame) = picture.present(&dac.registry).unwrap();
         assert_eq!(version, dac.registry.version());
         assert_eq!(picture.present(&dac.registry).unwrap().1.as_ptr(), frame.as_ptr(), "the same memory");

@@ -120,7 +120,7 @@ impl Shard {
         let raised = mem::take(&mut self.raised);
         for &(slot, _) in &raised {
             let Some(topic) = self.topics.get(slot) else { continue };
-            topic.look();
+            topic.lower_waker();
             for &key in &topic.readers {
                 if let Some(connection) = self.connections.get_mut(key)
                     && !mem::replace(&mut connection.is_queued, true)

@@ -1,4 +1,4 @@
-//! What a shard did in the last second, from its counters before and after.
+//! Activity of a shard in the last second, from its counters before and after.
 
 use oasis_dac::ShardFigures;
 use std::time::Duration;

@@ -1,18 +1,18 @@
-//! How much a client may send: a burst at once, and a rate in the long run.
+//! Bound of the bytes that a client may send: a burst at once, and a rate in the long run.
 //!
-//! What it sends beyond that stays in its socket, so the system slows the client down instead of the shard. Requests are small: a client that makes a
+//! Bytes beyond that stay in its socket, so the system slows the client down instead of the shard. Requests are small: a client that makes a
 //! thousand subscriptions at once stays within its burst. One that floods the shard with empty frames would otherwise take a processor.
 
 use std::time::{Duration, Instant};
 
 /// Bytes that a client may send at once.
-const BURST: u64 = 512 * 1024;
+const BURST_BYTES: u64 = 512 * 1024;
 /// Time for a byte: 500 kB in a second.
-const NANOS_A_BYTE: u64 = 2_000;
+const NANOS_PER_BYTE: u64 = 2_000;
 /// Less is not worth a read.
-const GRAIN: u64 = 4 * 1024;
+const MIN_READ_BYTES: u64 = 4 * 1024;
 
-/// What may be read from one connection.
+/// Bytes that may be read from one connection.
 #[derive(Debug)]
 pub struct ReadAllowance {
     /// Bytes left at `since`.
@@ -23,20 +23,20 @@ pub struct ReadAllowance {
 impl ReadAllowance {
     /// A whole burst.
     pub fn new(now: Instant) -> Self {
-        Self { left: BURST, since: now }
+        Self { left: BURST_BYTES, since: now }
     }
 
     /// Returns how many bytes may be read now; 0 if it is too early.
     pub fn bytes(&mut self, now: Instant) -> usize {
         let nanos = u64::try_from(now.saturating_duration_since(self.since).as_nanos()).unwrap_or(u64::MAX);
-        let earned = nanos / NANOS_A_BYTE;
+        let earned = nanos / NANOS_PER_BYTE;
         // The time of a part of a byte counts the next time.
-        self.since += Duration::from_nanos(earned * NANOS_A_BYTE);
-        self.left = self.left.saturating_add(earned).min(BURST);
-        if self.left < GRAIN { 0 } else { usize::try_from(self.left).unwrap_or(usize::MAX) }
+        self.since += Duration::from_nanos(earned * NANOS_PER_BYTE);
+        self.left = self.left.saturating_add(earned).min(BURST_BYTES);
+        if self.left < MIN_READ_BYTES { 0 } else { usize::try_from(self.left).unwrap_or(usize::MAX) }
     }
 
-    /// So many bytes have been read.
+    /// Counts `bytes` as read.
     pub fn take(&mut self, bytes: usize) {
         self.left = self.left.saturating_sub(bytes as u64);
     }

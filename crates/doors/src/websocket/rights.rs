@@ -1,4 +1,4 @@
-//! Rights of open WebSockets: looked at once a second, so that a change reaches each within 5 s.
+//! Rights of open WebSockets: checked once a second, so that a change reaches each within 5 s.
 
 use super::{
     client::DeltaReader,
@@ -28,7 +28,7 @@ impl Subscription {
 }
 
 impl Shard {
-    /// Looks at the rights of all clients: a few comparisons each, if nothing has changed.
+    /// Checks the rights of all clients: a few comparisons each, if nothing has changed.
     pub(super) fn check_rights(&mut self) {
         let permissions = self.around.permissions.clone();
         let mut ended = Vec::new();

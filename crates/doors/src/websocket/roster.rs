@@ -1,22 +1,22 @@
 //! The shards that there are, and to which of them a connection goes.
 
-use super::{balance, home::Home, inbox::Passenger};
+use super::{balance, inbox::IncomingConnection, shard_handle::ShardHandle};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Where all shards are reached, by number.
+/// Handles of all shards, by number.
 #[derive(Debug, Default)]
 pub struct Roster {
-    homes: Mutex<Vec<Arc<Home>>>,
+    homes: Mutex<Vec<Arc<ShardHandle>>>,
 }
 
 impl Roster {
     /// All shards, also those that hand over their connections.
-    pub fn all(&self) -> Vec<Arc<Home>> {
+    pub fn all(&self) -> Vec<Arc<ShardHandle>> {
         self.homes().clone()
     }
 
     /// The shards that take connections.
-    pub fn open(&self) -> Vec<Arc<Home>> {
+    pub fn open(&self) -> Vec<Arc<ShardHandle>> {
         self.homes().iter().filter(|home| !home.is_leaving()).cloned().collect()
     }
 
@@ -27,14 +27,14 @@ impl Roster {
     }
 
     /// Adds a shard.
-    pub fn add(&self, home: Arc<Home>) {
+    pub fn add(&self, home: Arc<ShardHandle>) {
         let mut homes = self.homes();
         homes.push(home);
         homes.sort_by_key(|home| home.number);
     }
 
     /// Removes a shard that has ended.
-    pub fn remove(&self, ended: &Arc<Home>) {
+    pub fn remove(&self, ended: &Arc<ShardHandle>) {
         self.homes().retain(|home| !Arc::ptr_eq(home, ended));
     }
 
@@ -42,7 +42,11 @@ impl Roster {
     ///
     /// # Errors
     /// Gives the connection back if no shard takes it.
-    pub fn board(&self, mut passenger: Passenger, except: Option<usize>) -> Result<(), Passenger> {
+    pub fn board(
+        &self,
+        mut passenger: IncomingConnection,
+        except: Option<usize>,
+    ) -> Result<(), IncomingConnection> {
         let mut homes = self.open();
         homes.retain(|home| Some(home.number) != except);
         let loads: Vec<_> = homes.iter().map(|home| home.load()).collect();
@@ -58,7 +62,7 @@ impl Roster {
         Err(passenger)
     }
 
-    fn homes(&self) -> MutexGuard<'_, Vec<Arc<Home>>> {
+    fn homes(&self) -> MutexGuard<'_, Vec<Arc<ShardHandle>>> {
         self.homes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

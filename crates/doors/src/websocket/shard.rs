@@ -8,12 +8,12 @@ use super::{
     deltas::Deltas,
     end::End,
     fleet_subscription::FleetClock,
-    home::Home,
-    inbox::{Event, Inbox, Newcomer, Passenger},
+    inbox::{Event, Inbox, IncomingConnection, PendingConnection},
     pace::Pace,
     picture::Picture,
     push::WRITE,
     roster::Roster,
+    shard_handle::ShardHandle,
     statistics::Statistics,
     topic::Topic,
 };
@@ -43,23 +43,23 @@ pub const INBOX: Token = Token(usize::MAX);
 /// Edge-triggered: each change is reported once, and a socket is registered once.
 pub const INTEREST: Interest = Interest::READABLE.add(Interest::WRITABLE);
 /// Bytes read from one socket in a turn. A connection with more to read continues in the next turn, after the others.
-const READ: usize = 16 * 1024;
+const READ_CHUNK_BYTES: usize = 16 * 1024;
 /// Frames taken from one connection in a turn.
-const FRAMES: usize = 64;
+const MAX_FRAMES: usize = 64;
 /// Pause before a connection that sent more than it may is read again.
-const THROTTLE: Duration = Duration::from_millis(20);
+const THROTTLE_DELAY: Duration = Duration::from_millis(20);
 /// Connections of which a part of a long message is written in a turn.
-const FLUSHED: usize = 16;
-/// How often the shard checks for clients that do not read.
+const MAX_FLUSHED: usize = 16;
+/// Interval at which the shard checks for clients that do not read.
 const CHECK_INTERVAL: Duration = Duration::from_secs(1);
-/// How often the shard reads its processor time, which is a system call.
+/// Interval at which the shard reads its processor time, which is a system call.
 const CPU_INTERVAL: Duration = Duration::from_millis(100);
 /// Pings that a client may send in that time.
-const PINGS: u32 = 100;
+const MAX_PINGS: u32 = 100;
 
 /// State that all shards share.
 #[derive(Debug, Clone)]
-pub struct Surroundings {
+pub struct SharedContext {
     /// The DAC with its topic logs and commands.
     pub dac: Arc<Dac>,
     /// Bounds.
@@ -70,7 +70,7 @@ pub struct Surroundings {
     pub archived: ArchiveAccess,
     /// Summaries of many instances.
     pub fleets: Arc<Fleets>,
-    /// Who may do what.
+    /// Permissions of all callers.
     pub permissions: Arc<Permissions>,
     /// For what takes time: commands, reading the past.
     pub runtime: Handle,
@@ -79,9 +79,9 @@ pub struct Surroundings {
 /// One event loop.
 #[derive(Debug)]
 pub struct Shard {
-    pub(super) around: Surroundings,
-    /// Where it is reached, with its counters.
-    pub(super) home: Arc<Home>,
+    pub(super) around: SharedContext,
+    /// Its handle, with its counters.
+    pub(super) home: Arc<ShardHandle>,
     /// The other shards.
     pub(super) roster: Arc<Roster>,
     pub(super) poll: Poll,
@@ -106,7 +106,7 @@ pub struct Shard {
     flushing: VecDeque<usize>,
     /// Events of other threads, kept for its memory.
     mail: Vec<Event>,
-    /// Of connections and of what they read of the past.
+    /// Serial number of the next connection, or of the next read of the past.
     pub(super) next_serial: u64,
     last_check: Instant,
     /// Connections with a sent close frame, and when they are closed, soonest first.
@@ -129,7 +129,7 @@ pub struct Shard {
 
 impl Shard {
     /// A shard without connections.
-    pub fn new(around: Surroundings, poll: Poll, home: Arc<Home>, roster: Arc<Roster>) -> Self {
+    pub fn new(around: SharedContext, poll: Poll, home: Arc<ShardHandle>, roster: Arc<Roster>) -> Self {
         let now = Instant::now();
         let longest = Duration::from_millis(around.config.flush_ms);
         let inbox = home.inbox().clone();
@@ -147,7 +147,7 @@ impl Shard {
             served: Vec::new(),
             pace: Pace::new(longest, now),
             readable: VecDeque::new(),
-            buffer: vec![0; READ],
+            buffer: vec![0; READ_CHUNK_BYTES],
             throttled: Vec::new(),
             throttle_ends: None,
             flushing: VecDeque::new(),
@@ -167,7 +167,7 @@ impl Shard {
         }
     }
 
-    /// Serves until everybody has left and nobody comes any more, as a thread with this name.
+    /// Serves until all connections have left and no further one comes, as a thread with this name.
     pub fn run(mut self, name: &str) {
         let pulse = self.around.dac.health.watch(name);
         let mut events = Events::with_capacity(1024);
@@ -244,8 +244,8 @@ impl Shard {
     fn on_event(&mut self, event: Event) {
         match event {
             Event::Board(passenger, seat) => match passenger {
-                Passenger::Newcomer(newcomer) => self.accept(*newcomer, seat),
-                Passenger::Moved(moved) => self.take_over(*moved, seat),
+                IncomingConnection::Pending(newcomer) => self.accept(*newcomer, seat),
+                IncomingConnection::Migrating(moved) => self.take_over(*moved, seat),
             },
             Event::Topic(slot, since) => self.raised.push((slot, since)),
             Event::Outcome { connection, request, outcome } => self.outcome(connection, request, &outcome),
@@ -263,8 +263,8 @@ impl Shard {
         }
     }
 
-    pub(super) fn accept(&mut self, newcomer: Newcomer, seat: Seat) {
-        let Newcomer { stream, caller, protocol, place, mut early } = newcomer;
+    pub(super) fn accept(&mut self, newcomer: PendingConnection, seat: Seat) {
+        let PendingConnection { stream, caller, protocol, place, mut early } = newcomer;
         let entry = self.connections.vacant_entry();
         let key = entry.key();
         self.next_serial += 1;
@@ -311,7 +311,7 @@ impl Shard {
 
     /// Writes long messages a part a turn: a client that has room for megabytes does not delay the others.
     fn flush_turn(&mut self) {
-        for _ in 0..self.flushing.len().min(FLUSHED) {
+        for _ in 0..self.flushing.len().min(MAX_FLUSHED) {
             let Some(key) = self.flushing.pop_front() else { break };
             let Some(connection) = self.connections.get_mut(key) else { continue };
             connection.is_flushing = false;
@@ -375,7 +375,7 @@ impl Shard {
     /// The connection has sent more than it may: it is read again after a pause.
     fn throttle(&mut self, key: usize) {
         self.throttled.push(key);
-        self.throttle_ends.get_or_insert_with(|| Instant::now() + THROTTLE);
+        self.throttle_ends.get_or_insert_with(|| Instant::now() + THROTTLE_DELAY);
     }
 
     /// Reads from throttled connections again, if it is time.
@@ -391,7 +391,7 @@ impl Shard {
     fn take(&mut self, key: usize, bytes: &mut [u8]) -> Result<bool, End> {
         let Some(connection) = self.connections.get_mut(key) else { return Ok(false) };
         let mut decoder = mem::take(&mut connection.decoder);
-        let has_frames = decoder.decode_some(bytes, FRAMES, |message| self.message(key, message))?;
+        let has_frames = decoder.decode_some(bytes, MAX_FRAMES, |message| self.message(key, message))?;
         if let Some(connection) = self.connections.get_mut(key) {
             connection.decoder = decoder;
             connection.has_frames = has_frames;
@@ -406,10 +406,10 @@ impl Shard {
             _ if connection.is_leaving() => Ok(()),
             Message::Ping(payload) => {
                 connection.pings += 1;
-                if connection.pings > PINGS {
+                if connection.pings > MAX_PINGS {
                     return Err(End::Abuse("more than 100 pings in a second"));
                 }
-                connection.say(Opcode::Pong, payload)
+                connection.send(Opcode::Pong, payload)
             }
             Message::Pong(_) => Ok(()),
             Message::Close(code, _) => {
@@ -540,7 +540,7 @@ impl Shard {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::websocket::{connection::Place, transport::Transport};
+    use crate::websocket::{connection::ConnectionPermit, transport::Transport};
     use mio::Waker;
     use oasis_dac::{Config, listener::Addresses};
     use std::{
@@ -553,7 +553,7 @@ mod tests {
 
     fn shard() -> Shard {
         let dac = Dac::new(Config::default());
-        let around = Surroundings {
+        let around = SharedContext {
             dac: dac.clone(),
             config: Arc::default(),
             admission: Arc::new(Admission::new(2)),
@@ -564,7 +564,7 @@ mod tests {
         };
         let poll = Poll::new().unwrap();
         let inbox = Arc::new(Inbox::new(Waker::new(poll.registry(), INBOX).unwrap()));
-        let home = Arc::new(Home::new(0, around.dac.shards.open(0), inbox));
+        let home = Arc::new(ShardHandle::new(0, around.dac.shards.open(0), inbox));
         Shard::new(around, poll, home, Arc::default())
     }
 
@@ -576,11 +576,11 @@ mod tests {
         stream.set_nonblocking(true).unwrap();
         let stream = Transport::Plain(mio::net::TcpStream::from_std(stream));
         let total = shard.around.admission.try_admit().unwrap();
-        let place = Place::new(total, Addresses::new(1).try_admit(peer.ip()).unwrap(), None);
+        let place = ConnectionPermit::new(total, Addresses::new(1).try_admit(peer.ip()).unwrap(), None);
         let protocol = Protocol::Native(Default::default());
         let seat = shard.home.meter.seat();
         let caller = crate::permissions::Caller::local();
-        shard.accept(Newcomer { stream, caller, protocol, place, early: Vec::new() }, seat);
+        shard.accept(PendingConnection { stream, caller, protocol, place, early: Vec::new() }, seat);
         client
     }
 
@@ -588,7 +588,7 @@ mod tests {
     async fn a_client_that_sends_without_pause_takes_one_budget_a_turn() {
         let mut shard = shard();
         let (mut greedy, mut modest) = (connect(&mut shard), connect(&mut shard));
-        greedy.write_all(&PONG.repeat(4 * FRAMES)).unwrap();
+        greedy.write_all(&PONG.repeat(4 * MAX_FRAMES)).unwrap();
         (0..2).for_each(|key| shard.enqueue_read(key));
         for turn in 1..4 {
             modest.write_all(&PING).unwrap();

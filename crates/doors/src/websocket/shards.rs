@@ -3,10 +3,10 @@
 use super::{
     autoscale::Autoscaler,
     balance,
-    inbox::{Newcomer, Passenger},
+    inbox::{IncomingConnection, PendingConnection},
     rates::Rates,
     roster::Roster,
-    shard::Surroundings,
+    shard::SharedContext,
     thread,
 };
 use crate::{
@@ -22,10 +22,10 @@ use std::{
 };
 use tokio::time::{MissedTickBehavior, interval};
 
-/// How often loads are measured.
-const TICK: Duration = Duration::from_secs(1);
+/// Interval at which loads are measured.
+const MEASURE_INTERVAL: Duration = Duration::from_secs(1);
 /// Seconds for which shards must be uneven before connections move.
-const UNEVEN_FOR: u32 = 3;
+const UNEVEN_SECONDS: u32 = 3;
 
 /// The shards of a DAC. When it is dropped they end.
 #[derive(Debug)]
@@ -35,9 +35,9 @@ pub struct Shards {
 
 #[derive(Debug)]
 struct Fleet {
-    around: Surroundings,
+    around: SharedContext,
     roster: Arc<Roster>,
-    /// Guards how many shards there should be. Locked while threads are started, never while anybody waits for one.
+    /// Guards the number of wanted shards. Locked while threads are started, never while one is awaited.
     steering: Mutex<Steering>,
 }
 
@@ -55,7 +55,7 @@ struct Steering {
 
 impl Shards {
     /// Starts the configured number of threads. Must be called within a tokio runtime, which then looks after them.
-    pub fn start(around: &Surroundings) -> io::Result<Self> {
+    pub fn start(around: &SharedContext) -> io::Result<Self> {
         let choice = around.config.shards;
         let steering = Steering {
             choice,
@@ -76,8 +76,8 @@ impl Shards {
     }
 
     /// Passes a connection to the least loaded shard.
-    pub fn accept(&self, newcomer: Newcomer) {
-        if self.fleet.roster.board(Passenger::Newcomer(Box::new(newcomer)), None).is_err() {
+    pub fn accept(&self, newcomer: PendingConnection) {
+        if self.fleet.roster.board(IncomingConnection::Pending(Box::new(newcomer)), None).is_err() {
             tracing::info!("a WebSocket was closed at its handshake: the DAC shuts down");
         }
     }
@@ -94,13 +94,13 @@ impl Shards {
         steering.choice = choice;
         steering.autoscaler = Autoscaler::default();
         match choice {
-            // It begins with the shards that there are.
+            // Autoscaling begins with the present shards.
             ShardChoice::Auto => self.fleet.resize(self.fleet.roster.open().len().min(cores())),
             ShardChoice::OnePerCore | ShardChoice::Fixed(_) => self.fleet.resize(choice.initial()),
         }
     }
 
-    /// What the shards do.
+    /// Returns the activity of the shards.
     pub fn view(&self) -> ShardsView {
         let steering = self.fleet.steering();
         let homes = self.fleet.roster.all();
@@ -132,7 +132,7 @@ impl Drop for Shards {
 
 /// Looks after the shards until they end.
 async fn keep(fleet: Weak<Fleet>) {
-    let mut ticks = interval(TICK);
+    let mut ticks = interval(MEASURE_INTERVAL);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         ticks.tick().await;
@@ -142,7 +142,7 @@ async fn keep(fleet: Weak<Fleet>) {
 }
 
 impl Fleet {
-    /// Starts or ends as many shards as are missing or too many. Called under the lock of `steering`, or before anybody else knows the fleet.
+    /// Starts or ends shards until there are `wanted`. Called under the lock of `steering`, or before the fleet is shared.
     fn resize(&self, wanted: usize) -> io::Result<()> {
         let open = self.roster.open();
         if let Some(too_many) = open.get(wanted..) {
@@ -190,7 +190,7 @@ impl Fleet {
         }
         let plan = balance::plan(&loads);
         steering.uneven_for = if plan.is_some() { steering.uneven_for + 1 } else { 0 };
-        if let Some(shift) = plan.filter(|_| steering.uneven_for >= UNEVEN_FOR) {
+        if let Some(shift) = plan.filter(|_| steering.uneven_for >= UNEVEN_SECONDS) {
             steering.uneven_for = 0;
             open.get(shift.from).into_iter().for_each(|home| home.shed(shift.count));
         }

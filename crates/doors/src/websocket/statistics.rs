@@ -21,13 +21,13 @@ use std::{
 };
 
 /// Nodes or instances compared in one turn.
-const COMPARED: usize = 200;
+const COMPARE_BATCH: usize = 200;
 /// Instances or nodes in one message.
-const ROWS: usize = 1_000;
-/// Nodes and instances that are looked at for one message: most may be unchanged.
-const LOOKED: usize = 4_000;
-/// Messages that are kept for clients at the same place.
-const KEPT: usize = 64;
+const MAX_ROWS: usize = 1_000;
+/// Upper bound of the nodes and instances that are scanned for one message: most may be unchanged.
+const MAX_SCANNED: usize = 4_000;
+/// Upper bound of the messages that are kept for clients at the same position.
+const MAX_CACHED_MESSAGES: usize = 64;
 
 /// A value, and the round in which it changed last.
 #[derive(Debug)]
@@ -40,7 +40,7 @@ struct Tracked<T> {
 
 /// The last node or instance that a round, or a client, has; none of them at the beginning.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum Place {
+pub enum StatisticsPosition {
     /// A node. Instances come after all nodes.
     Node(Option<String>),
     /// An instance.
@@ -48,15 +48,15 @@ pub enum Place {
 }
 
 /// The beginning.
-const BEGIN: Place = Place::Node(None);
+const BEGIN: StatisticsPosition = StatisticsPosition::Node(None);
 
-/// Where a client is.
+/// Position of a client.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct StatisticsReader {
     /// The round that it has received; 0 before the first.
     since: u64,
     /// The round that it receives, and what it has of that.
-    walk: Option<(u64, Place)>,
+    walk: Option<(u64, StatisticsPosition)>,
     /// Bytes of it so far.
     bytes: usize,
     /// Whether it gets causes.
@@ -65,11 +65,11 @@ pub struct StatisticsReader {
 
 /// A part of what changed.
 #[derive(Debug, Clone)]
-pub(super) struct Piece {
+pub(super) struct StatisticsMessage {
     /// None if nothing changed.
     pub frame: Option<Bytes>,
-    /// Where the next one begins; none after the last.
-    next: Option<Place>,
+    /// Position at which the next one begins; none after the last.
+    next: Option<StatisticsPosition>,
 }
 
 /// Statistics as the clients of a shard receive them.
@@ -79,10 +79,10 @@ pub struct Statistics {
     round: u64,
     nodes: BTreeMap<String, Tracked<NodeRow>>,
     instances: BTreeMap<TopicId, Tracked<InstanceRow>>,
-    /// What the next round has compared, while it is under way.
-    comparing: Option<Place>,
+    /// Position up to which the next round has compared, while it is under way.
+    comparing: Option<StatisticsPosition>,
     /// Pieces of this round, by the round before them, their place, and whether they have causes.
-    made: HashMap<(u64, Place, bool), Piece>,
+    made: HashMap<(u64, StatisticsPosition, bool), StatisticsMessage>,
     /// When the next round may begin.
     pub(super) not_before: Option<Instant>,
     /// Whether any client reads statistics.
@@ -102,7 +102,7 @@ impl StatisticsReader {
         Self::new(self.has_causes)
     }
 
-    /// Goes on to a round, if the client has not received it. Returns whether there is more to send.
+    /// Moves the client to a round, if it has not received it. Returns whether there is more to send.
     pub(super) fn follow(&mut self, round: u64) -> bool {
         if self.walk.is_none() && self.since < round {
             (self.walk, self.bytes) = (Some((round, BEGIN)), 0);
@@ -111,7 +111,7 @@ impl StatisticsReader {
     }
 
     /// The client has got a piece. Returns the bytes of the round so far.
-    pub(super) fn took(&mut self, piece: &Piece) -> usize {
+    pub(super) fn took(&mut self, piece: &StatisticsMessage) -> usize {
         self.bytes += piece.frame.as_ref().map_or(0, Bytes::len);
         if let Some((round, _)) = self.walk.take() {
             match &piece.next {
@@ -145,36 +145,39 @@ impl Statistics {
     pub(super) fn compare_some(&mut self, registry: &Registry) -> bool {
         let round = self.round + 1;
         match self.comparing.take().unwrap_or(BEGIN) {
-            Place::Node(after) => {
-                let page = registry.nodes_after(after.as_deref(), COMPARED);
+            StatisticsPosition::Node(after) => {
+                let page = registry.nodes_after(after.as_deref(), COMPARE_BATCH);
                 for node in &page {
                     update(&mut self.nodes, node.identity.name.clone(), node_row(node), round);
                 }
-                let last = page.last().filter(|_| page.len() == COMPARED);
+                let last = page.last().filter(|_| page.len() == COMPARE_BATCH);
                 let last = last.map(|node| node.identity.name.clone());
                 let end = last.as_deref().map_or(Unbounded, Included);
                 let begin = after.as_deref().map_or(Unbounded, Excluded);
                 let gone = self.nodes.range::<str, _>((begin, end)).filter(|(_, known)| known.seen != round);
                 let gone: Vec<String> = gone.map(|(name, _)| name.clone()).collect();
                 gone.iter().for_each(|name| drop(self.nodes.remove(name)));
-                self.comparing = Some(last.map_or(Place::Instance(None), |last| Place::Node(Some(last))));
+                self.comparing =
+                    Some(last.map_or(StatisticsPosition::Instance(None), |last| {
+                        StatisticsPosition::Node(Some(last))
+                    }));
                 false
             }
-            Place::Instance(after) => {
-                let page = registry.instances_after(after, COMPARED);
+            StatisticsPosition::Instance(after) => {
+                let page = registry.instances_after(after, COMPARE_BATCH);
                 for instance in &page {
                     let known = self.instances.get(&instance.topic).map(|tracked| &tracked.row);
                     let row = instance_row(instance, known);
                     update(&mut self.instances, instance.topic, row, round);
                 }
-                let last = page.last().filter(|_| page.len() == COMPARED).map(|instance| instance.topic);
+                let last = page.last().filter(|_| page.len() == COMPARE_BATCH).map(|instance| instance.topic);
                 let range = (after.map_or(Unbounded, Excluded), last.map_or(Unbounded, Included));
                 let gone = self.instances.range(range).filter(|(_, known)| known.seen != round);
                 let gone: Vec<TopicId> = gone.map(|(topic, _)| *topic).collect();
                 for topic in &gone {
                     self.instances.remove(topic);
                 }
-                self.comparing = last.map(|last| Place::Instance(Some(last)));
+                self.comparing = last.map(|last| StatisticsPosition::Instance(Some(last)));
                 if self.comparing.is_none() {
                     self.round = round;
                     self.made.clear();
@@ -185,13 +188,13 @@ impl Statistics {
     }
 
     /// Returns the next piece for a client, and whether it had to be made for it; none if the client has this round.
-    pub(super) fn next(&mut self, reader: &StatisticsReader) -> Option<(Piece, bool)> {
+    pub(super) fn next(&mut self, reader: &StatisticsReader) -> Option<(StatisticsMessage, bool)> {
         let (_, place) = reader.walk.as_ref()?;
         let place = (reader.since, place.clone(), reader.has_causes);
         if let Some(made) = self.made.get(&place) {
             return Some((made.clone(), false));
         }
-        if self.made.len() >= KEPT {
+        if self.made.len() >= MAX_CACHED_MESSAGES {
             self.made.clear();
         }
         let piece = self.piece(reader, &place.1, &|_| true, &|_| true);
@@ -199,13 +202,13 @@ impl Statistics {
         Some((piece, true))
     }
 
-    /// The same for a client that may see a part of the registry. Nobody shares it.
+    /// Returns the next message of a client that may see a part of the registry. It is not shared.
     pub(super) fn next_visible(
         &self,
         reader: &StatisticsReader,
         caller: &Caller,
         registry: &Registry,
-    ) -> Option<(Piece, bool)> {
+    ) -> Option<(StatisticsMessage, bool)> {
         let (_, place) = reader.walk.as_ref()?;
         let sees_node = |name: &str| caller.sees_node(name);
         let sees =
@@ -217,38 +220,38 @@ impl Statistics {
     fn piece(
         &self,
         &StatisticsReader { since, has_causes, .. }: &StatisticsReader,
-        from: &Place,
+        from: &StatisticsPosition,
         sees_node: &dyn Fn(&str) -> bool,
         sees: &dyn Fn(TopicId) -> bool,
-    ) -> Piece {
+    ) -> StatisticsMessage {
         let (mut nodes, mut instances, mut next) = (Vec::new(), Vec::new(), Some(from.clone()));
-        let mut looked = LOOKED;
-        if let Place::Node(after) = from {
+        let mut looked = MAX_SCANNED;
+        if let StatisticsPosition::Node(after) = from {
             let after = after.as_deref().map_or(Unbounded, Excluded);
-            next = Some(Place::Instance(None));
+            next = Some(StatisticsPosition::Instance(None));
             for (name, tracked) in self.nodes.range::<str, _>((after, Unbounded)) {
                 nodes.extend((tracked.changed > since && sees_node(name)).then(|| tracked.row.clone()));
                 looked -= 1;
-                if looked == 0 || nodes.len() == ROWS {
-                    next = Some(Place::Node(Some(name.clone())));
+                if looked == 0 || nodes.len() == MAX_ROWS {
+                    next = Some(StatisticsPosition::Node(Some(name.clone())));
                     break;
                 }
             }
         }
-        if let Some(Place::Instance(after)) = next {
+        if let Some(StatisticsPosition::Instance(after)) = next {
             next = None;
             for (topic, tracked) in self.instances.range((after.map_or(Unbounded, Excluded), Unbounded)) {
                 let is_wanted = tracked.changed > since && sees(*topic);
                 instances.extend(is_wanted.then(|| WrittenRow { row: tracked.row.clone(), has_causes }));
                 looked = looked.saturating_sub(1);
-                if looked == 0 || nodes.len() + instances.len() >= ROWS {
-                    next = Some(Place::Instance(Some(*topic)));
+                if looked == 0 || nodes.len() + instances.len() >= MAX_ROWS {
+                    next = Some(StatisticsPosition::Instance(Some(*topic)));
                     break;
                 }
             }
         }
         let has_rows = !(nodes.is_empty() && instances.is_empty());
-        Piece { frame: has_rows.then(|| written(nodes, instances)), next }
+        StatisticsMessage { frame: has_rows.then(|| written(nodes, instances)), next }
     }
 }
 
@@ -324,9 +327,9 @@ mod tests {
         let dac = registry_of(300, 10);
         let (mut statistics, mut reader) = (Statistics::default(), StatisticsReader::default());
         assert!(read(&mut statistics, &mut reader).is_empty(), "nothing is known yet");
-        assert!(round(&mut statistics, &dac.registry) >= 300 / COMPARED + 3_000 / COMPARED);
+        assert!(round(&mut statistics, &dac.registry) >= 300 / COMPARE_BATCH + 3_000 / COMPARE_BATCH);
         let messages = read(&mut statistics, &mut reader);
-        assert!(messages.iter().all(|(nodes, instances)| nodes + instances <= ROWS), "{messages:?}");
+        assert!(messages.iter().all(|(nodes, instances)| nodes + instances <= MAX_ROWS), "{messages:?}");
         let sum = messages.iter().fold((0, 0), |sum, rows| (sum.0 + rows.0, sum.1 + rows.1));
         assert_eq!(sum, (300, 3_000));
         // A round in which nothing changed has no message, but a new client gets everything.

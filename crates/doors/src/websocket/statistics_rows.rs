@@ -5,7 +5,7 @@ use oasis_wire::loss::Cause;
 use serde::{Serialize, Serializer, ser::SerializeSeq};
 use std::{collections::BTreeMap, sync::Arc};
 
-/// What changes of an instance while samples come.
+/// Values of an instance that change while samples come.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InstanceRow {
     pub topic: u32,
@@ -38,7 +38,7 @@ impl Serialize for WrittenRow {
     }
 }
 
-/// What changes of a node while it is connected.
+/// Values of a node that change while it is connected.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct NodeRow {
     pub name: String,

@@ -1,10 +1,10 @@
 //! The thread of one shard: started, started again after a panic, gone.
 
 use super::{
-    home::Home,
     inbox::{Event, Inbox},
     roster::Roster,
-    shard::{INBOX, Shard, Surroundings},
+    shard::{INBOX, Shard, SharedContext},
+    shard_handle::ShardHandle,
 };
 use mio::{Poll, Waker};
 use std::{
@@ -19,17 +19,17 @@ use std::{
 const REGISTRY_PAUSE: Duration = Duration::from_millis(100);
 
 /// Pause before a shard starts again.
-const PAUSE: Duration = Duration::from_millis(200);
+const RESTART_DELAY: Duration = Duration::from_millis(200);
 
 /// Starts one more shard.
 ///
 /// # Errors
 /// If the system has no thread or no descriptor for it.
-pub fn start(around: &Surroundings, roster: &Arc<Roster>) -> io::Result<()> {
+pub fn start(around: &SharedContext, roster: &Arc<Roster>) -> io::Result<()> {
     let number = roster.free_number();
     let name = format!("oasis-shard-{number}");
     let (poll, inbox) = open(around)?;
-    let home = Arc::new(Home::new(number, around.dac.shards.open(number), inbox));
+    let home = Arc::new(ShardHandle::new(number, around.dac.shards.open(number), inbox));
     let (own, around, all) = (home.clone(), around.clone(), roster.clone());
     thread::Builder::new().name(name.clone()).spawn(move || {
         let mut poll = poll;
@@ -50,18 +50,18 @@ pub fn start(around: &Surroundings, roster: &Arc<Roster>) -> io::Result<()> {
     Ok(())
 }
 
-fn open_again(around: &Surroundings) -> (Poll, Arc<Inbox>) {
+fn open_again(around: &SharedContext) -> (Poll, Arc<Inbox>) {
     loop {
         match open(around) {
             Ok(opened) => return opened,
             Err(error) => tracing::error!(%error, "a shard cannot be started"),
         }
-        thread::sleep(PAUSE);
+        thread::sleep(RESTART_DELAY);
     }
 }
 
-/// What a shard waits with, and its inbox, which is notified of changes in the registry.
-fn open(around: &Surroundings) -> io::Result<(Poll, Arc<Inbox>)> {
+/// Returns the poll of a shard, and its inbox, which is notified of changes in the registry.
+fn open(around: &SharedContext) -> io::Result<(Poll, Arc<Inbox>)> {
     let poll = Poll::new()?;
     let inbox = Arc::new(Inbox::new(Waker::new(poll.registry(), INBOX)?));
     let (weak_inbox, mut registry) = (Arc::downgrade(&inbox), around.dac.registry.watch());

@@ -12,11 +12,11 @@ use oasis_websocket::{Opcode, frame};
 use oasis_wire::{loss::Cause, quantity::Offset};
 use std::{ops::Range, sync::Arc};
 
-/// Segments looked at for one burst.
-const SEGMENTS: usize = 256;
+/// Upper bound of the segments that are read for one burst.
+const MAX_SEGMENTS: usize = 256;
 
 /// Bursts kept for other readers in a round. Readers that lag more are mostly at different positions, so their bursts are not kept.
-const SHARED: usize = 8;
+const MAX_SHARED_BURSTS: usize = 8;
 
 /// Encoding of a subscriber's samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,7 +52,7 @@ pub struct Burst {
     pub is_late: bool,
     /// Why the subscription ends here, if it does.
     pub over: Option<&'static str>,
-    /// What the reader had from elsewhere does not count any more.
+    /// Whether samples that the reader had from elsewhere do not count any more.
     pub is_past_after: bool,
 }
 
@@ -64,7 +64,7 @@ pub struct Topic {
     /// Keys of the connections that read it, in no order.
     pub readers: Vec<usize>,
     waker: Arc<TopicWaker>,
-    /// Of this round: readers are mostly at the same place, so each burst is made once.
+    /// Bursts of this round: readers are mostly at the same position, so each burst is made once.
     bursts: Vec<Burst>,
     /// The same of a batch ahead of its turn, with its version.
     ahead: Option<(u64, Bytes)>,
@@ -78,8 +78,8 @@ impl Topic {
         Self { instance, readers: Vec::new(), waker, bursts: Vec::new(), ahead: None }
     }
 
-    /// Called before the shard looks: later appends are reported again.
-    pub fn look(&self) {
+    /// Lowers the flag of new samples. To be called before the log is read: later appends are reported again.
+    pub fn lower_waker(&self) {
         self.waker.lower();
     }
 
@@ -102,7 +102,7 @@ impl Topic {
             return burst.clone();
         }
         let burst = self.made(format, options, (from, None), most);
-        if self.bursts.len() < SHARED {
+        if self.bursts.len() < MAX_SHARED_BURSTS {
             self.bursts.push(burst.clone());
         }
         burst
@@ -137,7 +137,7 @@ impl Topic {
         (from, until): (Offset, Option<u64>),
         most: usize,
     ) -> Burst {
-        let turn = self.instance.turn(from, options, SEGMENTS);
+        let turn = self.instance.turn(from, options, MAX_SEGMENTS);
         let (mut bytes, mut packed, mut end) = (Vec::new(), Vec::new(), turn.wanted);
         let (mut over, is_past_after) = (turn.is_over.then_some("overflow"), turn.is_past_after);
         let is_late = turn.skipped.is_some_and(|skipped| skipped.cause == Cause::LogRetention);

@@ -13,9 +13,9 @@ use std::{
 };
 
 /// Pieces of one write.
-const PIECES: usize = 64;
+const MAX_PIECES: usize = 64;
 /// Reads of the socket until a record is complete, in one turn. A record has up to 16 KiB, and rustls reads 4 KiB at a time.
-const READS: usize = 5;
+const MAX_READS: usize = 5;
 
 /// The socket of a WebSocket.
 #[derive(Debug)]
@@ -83,7 +83,7 @@ impl Transport {
     /// Ends writing: what was written arrives, and then the peer reads the end. May be called again when the socket has room.
     ///
     /// # Errors
-    /// Those of the socket; `WouldBlock` if it has no room for the last record.
+    /// Errors of the socket; `WouldBlock` if it has no room for the last record.
     pub fn end(&mut self) -> io::Result<()> {
         if let Self::Tls(tls) = self {
             tls.say_goodbye()?;
@@ -159,7 +159,7 @@ impl Encrypted {
     }
 
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        for _ in 0..READS {
+        for _ in 0..MAX_READS {
             match self.session.reader().read(into) {
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {}
                 // RFC 8446 6.1: 0 after `close_notify`, an error if the connection ends without it.
@@ -198,8 +198,8 @@ impl Write for Transport {
         match self {
             Self::Plain(socket) => socket.write_vectored(slices),
             Self::Tls(tls) => {
-                let mut own = [IoSlice::new(&[]); PIECES];
-                let count = slices.len().min(PIECES);
+                let mut own = [IoSlice::new(&[]); MAX_PIECES];
+                let count = slices.len().min(MAX_PIECES);
                 own.iter_mut().zip(slices).for_each(|(own, slice)| *own = *slice);
                 tls.write(own.get_mut(..count).unwrap_or_default())
             }

@@ -1,4 +1,4 @@
-//! What a shard sends to the clients that watch the registry: pictures, changes and statistics.
+//! Messages of a shard to the clients that watch the registry: pictures, changes and statistics.
 //!
 //! Each is made in parts that take a fraction of a millisecond, one or a few in a turn, so that samples never wait for the whole registry.
 
@@ -27,9 +27,9 @@ const PERIOD: Duration = Duration::from_secs(1);
 /// Bytes of statistics for one client in a second.
 const STATISTICS_RATE: u64 = 256 * 1024;
 /// Messages of changes, or of statistics, that are made in one turn.
-const MADE: usize = 2;
+const MAX_MADE_MESSAGES: usize = 2;
 /// Messages of changes that are written in one turn.
-const WRITTEN: usize = 16;
+const MAX_WRITTEN_MESSAGES: usize = 16;
 
 impl Shard {
     /// The registry has changed: all watching clients need another picture, or the changes.
@@ -77,7 +77,7 @@ impl Shard {
         }
     }
 
-    /// Goes on with pictures, changes and statistics, as far as it is time for them.
+    /// Continues with pictures, changes and statistics, as far as they are due.
     pub(super) fn serve_watchers(&mut self) {
         let is_time = |due: Option<Instant>| due.is_some_and(|due| due <= Instant::now());
         if is_time(self.picture.due()) {
@@ -160,8 +160,8 @@ impl Shard {
             }
         }
         let (mut made, mut written) = (0, 0);
-        while made < MADE
-            && written < WRITTEN
+        while made < MAX_MADE_MESSAGES
+            && written < MAX_WRITTEN_MESSAGES
             && let Some(key) = self.deltas.turn.pop_front()
         {
             let revision = self.around.dac.registry.revision();
@@ -209,7 +209,7 @@ impl Shard {
 }
 
 impl Shard {
-    /// Goes on with the round, if it is time for one, and sends pieces of the last one to clients that lack it.
+    /// Continues with the round, if it is due, and sends pieces of the last one to clients that lack it.
     fn send_statistics(&mut self) {
         let now = Instant::now();
         let has_statistics = |(key, connection): (usize, &mut Connection)| {
@@ -229,7 +229,7 @@ impl Shard {
         }
         let mut made = 0;
         for key in readers {
-            if made == MADE {
+            if made == MAX_MADE_MESSAGES {
                 self.statistics.is_busy = true;
                 break;
             }

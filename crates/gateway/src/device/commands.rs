@@ -9,11 +9,11 @@ use oasis_probe::forward::ForwardedCommand;
 use std::time::{Duration, Instant};
 
 /// A command without an answer is repeated after this time.
-const PATIENCE: Duration = Duration::from_millis(500);
-/// How often it is repeated.
+const COMMAND_REPEAT_INTERVAL: Duration = Duration::from_millis(500);
+/// Number of repetitions.
 const REPETITIONS: u32 = 5;
 /// Most commands that wait. The DAC never has more pending at one node.
-const WAITING: usize = 256;
+const MAX_WAITING_COMMANDS: usize = 256;
 
 /// The commands of a session.
 #[derive(Debug, Default)]
@@ -52,7 +52,7 @@ impl Commands {
     ) -> Option<ToDevice> {
         let is_lost = |pending: &Pending| {
             pending.repetitions >= REPETITIONS
-                && pending.said.is_some_and(|said| now.saturating_duration_since(said) >= PATIENCE)
+                && pending.said.is_some_and(|said| now.saturating_duration_since(said) >= COMMAND_REPEAT_INTERVAL)
         };
         if self.pending.as_ref().is_some_and(is_lost) {
             self.give_up(
@@ -66,7 +66,7 @@ impl Commands {
         }
         let pending = self.pending.as_mut()?;
         match pending.said {
-            Some(said) if now.saturating_duration_since(said) < PATIENCE => return None,
+            Some(said) if now.saturating_duration_since(said) < COMMAND_REPEAT_INTERVAL => return None,
             Some(_) => pending.repetitions += 1,
             None => {}
         }
@@ -76,7 +76,7 @@ impl Commands {
 
     /// Takes the next command that a device understands. Refuses others.
     fn next(&mut self, instances: &[AnnouncedInstance], uplink: &mut dyn Uplink) -> Option<Pending> {
-        for _ in 0..WAITING {
+        for _ in 0..MAX_WAITING_COMMANDS {
             let command = uplink.next_command()?;
             match encoded(&command.command) {
                 // A device whose instances have changed since the DAC has sent it.
@@ -125,7 +125,7 @@ impl Commands {
     /// Refuses all commands.
     pub fn refuse_all(&mut self, uplink: &mut dyn Uplink, code: &str, message: &str) {
         self.give_up(uplink, code, message);
-        for _ in 0..WAITING {
+        for _ in 0..MAX_WAITING_COMMANDS {
             let Some(command) = uplink.next_command() else { return };
             uplink.answer(command, Outcome::Failed(Failure::new(code, message)));
         }

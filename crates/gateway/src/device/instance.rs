@@ -13,13 +13,13 @@ use std::{
 
 /// More samples a second than any device takes: numbers that grow faster are wrong. One false number would turn all true samples
 /// into duplicates.
-const FASTEST: u64 = 1_000_000;
-/// A device may have counted for so long before it is heard.
-const GRACE: Duration = Duration::from_secs(86_400);
-/// A device whose session continues after a restart of the gateway may have counted for so long: ten years.
-const LONGEST: Duration = Duration::from_secs(10 * 365 * 86_400);
+const MAX_SAMPLES_PER_SECOND: u64 = 1_000_000;
+/// Longest time that a device may have counted before it is heard.
+const MAX_UNHEARD_TIME: Duration = Duration::from_secs(86_400);
+/// Longest time that a device whose session continues after a restart of the gateway may have counted: ten years.
+const MAX_CONTINUED_TIME: Duration = Duration::from_secs(10 * 365 * 86_400);
 /// The highest sequence number of any device.
-pub const MOST_EVER: u64 = LONGEST.as_secs() * FASTEST;
+pub const MAX_SEQUENCE: u64 = MAX_CONTINUED_TIME.as_secs() * MAX_SAMPLES_PER_SECOND;
 
 /// An instance of an accepted device.
 #[derive(Debug)]
@@ -38,11 +38,11 @@ pub struct DeviceInstance {
     before: InstanceCounters,
     /// When `last` was set, and how long the device may have counted before that.
     since: (Instant, Duration),
-    /// An earlier process of the gateway has received samples of the session, and nobody knows how many.
+    /// An earlier process of the gateway has received samples of the session, an unknown number of them.
     is_unsure: bool,
 }
 
-/// What a batch brings.
+/// Samples and losses of a batch.
 #[derive(Debug)]
 pub struct Taken {
     /// The batch, with what is missing before it; none if its samples are known.
@@ -60,7 +60,7 @@ impl DeviceInstance {
         is_continued: bool,
         now: Instant,
     ) -> Self {
-        let grace = if is_continued { LONGEST } else { GRACE };
+        let grace = if is_continued { MAX_CONTINUED_TIME } else { MAX_UNHEARD_TIME };
         let missing = Missing::default();
         let is_unsure = is_continued && last == 0;
         let ring_full = (!is_continued).then_some(0);
@@ -82,7 +82,7 @@ impl DeviceInstance {
     pub fn most(&self, now: Instant) -> u64 {
         let (since, grace) = self.since;
         let seconds = now.saturating_duration_since(since).saturating_add(grace).as_secs();
-        self.last.saturating_add(seconds.saturating_mul(FASTEST))
+        self.last.saturating_add(seconds.saturating_mul(MAX_SAMPLES_PER_SECOND))
     }
 
     /// Takes a batch.
@@ -148,7 +148,7 @@ impl DeviceInstance {
     fn reach(&mut self, last: u64, now: Instant) {
         self.last = last;
         self.taken = self.taken.max(last);
-        self.since = (now, GRACE);
+        self.since = (now, MAX_UNHEARD_TIME);
         self.is_unsure = false;
     }
 }

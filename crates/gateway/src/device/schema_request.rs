@@ -7,7 +7,7 @@ use crate::{
 use std::time::{Duration, Instant};
 
 /// A question without an answer is repeated after this time.
-const PATIENCE: Duration = Duration::from_millis(500);
+const SCHEMA_REPEAT_INTERVAL: Duration = Duration::from_millis(500);
 /// Questions without an answer, after which the device must announce itself again.
 const QUESTIONS: u32 = 10;
 /// Texts that cannot be used, after which the device must announce itself again.
@@ -39,7 +39,7 @@ impl SchemaRequest {
 
     /// Whether a question must be repeated.
     pub fn is_due(&self, now: Instant) -> bool {
-        self.asked.is_none_or(|asked| now.saturating_duration_since(asked) >= PATIENCE)
+        self.asked.is_none_or(|asked| now.saturating_duration_since(asked) >= SCHEMA_REPEAT_INTERVAL)
     }
 
     /// Returns the next question; none while one waits for its answer, once all are known, or if the device does not answer.

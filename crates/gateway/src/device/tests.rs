@@ -10,7 +10,7 @@ use std::{collections::VecDeque, sync::Mutex};
 
 const TYPE: &str = r#"{"name":"P","uuid":"0f3c7d52-9c7e-4a57-8a9f-62c1f1b8c7aa","version":"1.0","metrics":[{"name":"x","type":"int16"}]}"#;
 
-/// What a device did to its node.
+/// Effects of a device on its node.
 #[derive(Default)]
 struct Seen {
     sessions: Vec<Session>,
@@ -92,7 +92,7 @@ struct Bench {
     now: Moment,
 }
 
-/// What the gateway said: kind, session of the frame, body.
+/// Message of the gateway: kind, session of the frame, body.
 type Said = Vec<(u8, u32, Vec<u8>)>;
 
 impl Bench {
@@ -250,10 +250,10 @@ fn what_is_dropped_last_is_declared_before_there_is_another_batch() {
     let counters = |taken: u64, sent: u64, ring_full: u32| {
         [&taken.to_le_bytes()[..], &sent.to_le_bytes(), &ring_full.to_le_bytes()].concat()
     };
-    // One sample waits in the ring: nobody knows yet what comes with it.
+    // One sample waits in the ring: it is not known yet what comes with it.
     bench.receive(0x12, session, &counters(9, 4, 2)).unwrap();
     assert_eq!(bench.node.seen().missing, Missing::default());
-    // It was sent and lost; the five after it had no room.
+    // The sample was sent and lost; the five after it had no room.
     bench.receive(0x12, session, &counters(10, 10, 7)).unwrap();
     assert_eq!(bench.node.seen().missing, Missing { ring_full: 5, network: 1, ..Missing::default() });
     bench.batch(session, 11, 1, 0).unwrap();
@@ -286,7 +286,7 @@ fn a_restart_with_its_memory_ends_the_session_with_its_counts() {
     assert_eq!(bench.node.ended(), (0, 1));
     // The answer was lost, and the device took samples meanwhile.
     assert_eq!(bench.offer(announcement(first, true, 2, 43)), second);
-    // It has started again before the answer came.
+    // The device has started again before the answer came.
     let third = bench.offer(announcement(first, true, 3, 44));
     assert_ne!(second, third);
     bench.counters(third, 0, 0).unwrap();

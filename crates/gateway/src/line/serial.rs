@@ -1,6 +1,6 @@
 //! A serial line: one device. It may be unplugged and plugged in again.
 
-use super::{LOOK, READ, Shared, moment, spawn};
+use super::{LOOK, READ_CHUNK_BYTES, Shared, moment, spawn};
 use crate::station::Out;
 use oasis_probes::SerialPort;
 use std::{
@@ -53,7 +53,7 @@ fn check_port(path: &Path) -> io::Result<()> {
 /// Reads until the line fails or the gateway ends.
 fn carry(mut port: SerialPort, what: &str, shared: &Shared) -> io::Result<()> {
     let mut station = shared.station(what, false);
-    let (mut buffer, mut out) = ([0; READ], Out::new());
+    let (mut buffer, mut out) = ([0; READ_CHUNK_BYTES], Out::new());
     while !shared.is_stopping() {
         let count = port.read(&mut buffer, LOOK)?;
         let now = moment();
@@ -73,7 +73,7 @@ fn carry(mut port: SerialPort, what: &str, shared: &Shared) -> io::Result<()> {
     Ok(())
 }
 
-/// What somebody can do about a port that cannot be opened.
+/// Remedy for a port that cannot be opened.
 fn remedy(kind: io::ErrorKind) -> &'static str {
     match kind {
         io::ErrorKind::NotFound => {

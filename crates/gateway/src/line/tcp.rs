@@ -1,6 +1,6 @@
 //! TCP: a device each connection.
 
-use super::{LOOK, LineAddress, READ, Shared, moment, resolved, spawn, warn_if_exposed};
+use super::{READ_TIMEOUT, LineAddress, READ_CHUNK_BYTES, Shared, moment, resolved, spawn, warn_if_exposed};
 use crate::station::{Out, is_due};
 use std::{
     io::{self, Read, Write},
@@ -14,10 +14,10 @@ use std::{
 };
 
 /// Most connections.
-const MOST: usize = 256;
+const MAX_CONNECTIONS: usize = 256;
 /// A connection that sends nothing for so long is closed: its device sends something each second.
 const SILENT: Duration = Duration::from_secs(30);
-/// A connection is closed after so long if no device is behind it: it takes a place.
+/// Timeout of a connection without a device: it takes a place.
 const UNKNOWN: Duration = Duration::from_secs(10);
 /// A device that does not read for so long is given up.
 const STUCK: Duration = Duration::from_secs(1);
@@ -39,13 +39,13 @@ fn listen(listener: &TcpListener, what: &str, shared: &Shared) {
     let mut full = None;
     while !shared.is_stopping() {
         let Ok((stream, peer)) = listener.accept() else {
-            thread::sleep(LOOK);
+            thread::sleep(READ_TIMEOUT);
             threads.retain(|thread| !thread.is_finished());
             continue;
         };
-        if connections.load(Ordering::Relaxed) >= MOST {
+        if connections.load(Ordering::Relaxed) >= MAX_CONNECTIONS {
             if is_due(&mut full, Instant::now()) {
-                tracing::warn!(line = what, %peer, "a connection is refused: there are {MOST}. This is logged once an hour");
+                tracing::warn!(line = what, %peer, "a connection is refused: there are {MAX_CONNECTIONS}. This is logged once an hour");
             }
             continue;
         }
@@ -70,11 +70,11 @@ fn listen(listener: &TcpListener, what: &str, shared: &Shared) {
 fn carry(mut stream: TcpStream, what: &str, shared: &Shared) -> io::Result<()> {
     stream.set_nonblocking(false)?;
     stream.set_nodelay(true)?;
-    stream.set_read_timeout(Some(LOOK))?;
+    stream.set_read_timeout(Some(READ_TIMEOUT))?;
     stream.set_write_timeout(Some(STUCK))?;
     let mut station = shared.station(what, false).of(stream.peer_addr()?.ip());
     let begun = Instant::now();
-    let (mut buffer, mut out, mut heard) = ([0; READ], Out::new(), begun);
+    let (mut buffer, mut out, mut heard) = ([0; READ_CHUNK_BYTES], Out::new(), begun);
     while !shared.is_stopping() && heard.elapsed() < SILENT {
         if station.is_empty() && begun.elapsed() >= UNKNOWN {
             return Ok(());

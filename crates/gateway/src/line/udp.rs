@@ -1,6 +1,6 @@
 //! Datagrams: any number of devices, told apart by their addresses and sessions.
 
-use super::{LOOK, LineAddress, READ, Shared, moment, resolved, spawn, warn_if_exposed};
+use super::{READ_TIMEOUT, LineAddress, READ_CHUNK_BYTES, Shared, moment, resolved, spawn, warn_if_exposed};
 use crate::station::Out;
 use std::{
     io,
@@ -11,7 +11,7 @@ use std::{
 /// Starts the thread of an address.
 pub fn start(address: &str, shared: Shared) -> io::Result<(String, Vec<JoinHandle<()>>)> {
     let socket = UdpSocket::bind(resolved(address)?)?;
-    socket.set_read_timeout(Some(LOOK))?;
+    socket.set_read_timeout(Some(READ_TIMEOUT))?;
     let bound = socket.local_addr()?;
     let what = LineAddress::Udp(bound.to_string());
     warn_if_exposed(bound, &what);
@@ -22,7 +22,7 @@ pub fn start(address: &str, shared: Shared) -> io::Result<(String, Vec<JoinHandl
 
 fn carry(socket: &UdpSocket, what: &str, shared: &Shared) {
     let mut station = shared.station(what, true);
-    let (mut buffer, mut out) = ([0; READ], Out::new());
+    let (mut buffer, mut out) = ([0; READ_CHUNK_BYTES], Out::new());
     while !shared.is_stopping() {
         let received = socket.recv_from(&mut buffer);
         let now = moment();

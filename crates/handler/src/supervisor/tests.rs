@@ -17,7 +17,7 @@ struct ScriptedHandler {
 }
 
 /// Milliseconds that the deaf handler may take to stop.
-static PATIENCE: AtomicU64 = AtomicU64::new(1);
+static STOP_TIMEOUT_MS: AtomicU64 = AtomicU64::new(1);
 
 impl Handler for ScriptedHandler {
     fn name(&self) -> &'static str {
@@ -34,7 +34,7 @@ impl Handler for ScriptedHandler {
     }
 
     fn stop_deadline(&self) -> Duration {
-        let milliseconds = if self.name == "deaf" { PATIENCE.load(Ordering::Relaxed) } else { 60_000 };
+        let milliseconds = if self.name == "deaf" { STOP_TIMEOUT_MS.load(Ordering::Relaxed) } else { 60_000 };
         Duration::from_millis(milliseconds)
     }
 }
@@ -152,7 +152,7 @@ fn a_handler_that_does_not_stop_is_reported_and_cannot_start_twice() {
     assert_eq!(supervisor.status("deaf").unwrap().condition, Condition::Stopping);
     assert!(matches!(supervisor.start("deaf"), Err(HandlerError::Slow { .. })));
     IS_DEAF.store(false, Ordering::Release);
-    PATIENCE.store(60_000, Ordering::Relaxed);
+    STOP_TIMEOUT_MS.store(60_000, Ordering::Relaxed);
     supervisor.stop("deaf").unwrap();
     supervisor.start("deaf").unwrap();
     supervisor.stop("deaf").unwrap();

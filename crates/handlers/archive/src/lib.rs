@@ -19,7 +19,7 @@
 //! let archive = Arc::new(Archive::new(writable));
 //! let handlers = Supervisor::new(dac, Some(archive.clone()), vec![archive.clone()]);
 //! handlers.start("archive")?;
-//! // Until somebody stops it: what was received is stored then.
+//! // Until it is stopped: received samples are stored then.
 //! handlers.stop("archive")?;
 //! archive.close()?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -56,12 +56,12 @@ use writer::{Flush, Writer};
 const NAME: &str = "archive";
 /// The name of the thread that makes roll-ups.
 const ROLL_UPS: &str = "roll-ups";
-/// Interval between looks at the archive's thread while somebody waits for it.
-const LOOK: Duration = Duration::from_millis(500);
+/// Interval at which the archive's thread is polled while a caller waits for it.
+const POLL_INTERVAL: Duration = Duration::from_millis(500);
 /// Requests that wait for the archive's thread.
-const REQUESTS: usize = 64;
-/// How long it may take to store the last samples. All topic logs together have 512 MiB.
-const STOP_DEADLINE: Duration = Duration::from_secs(60);
+const MAX_REQUESTS: usize = 64;
+/// Timeout of storing the last samples. All topic logs together have 512 MiB.
+const STOP_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// An archive that is written to. It can be stopped and started while it is read.
 #[derive(Debug)]
@@ -100,7 +100,7 @@ struct Lives {
     writer: Option<Writer>,
     /// Result of the last run. `None` while a thread runs, and after one that has failed.
     ended: Option<Result<(), NotStored>>,
-    /// Where calls of the thread are watched; `None` before the first run.
+    /// Health of the thread, which watches its calls; `None` before the first run.
     health: Option<Health>,
 }
 
@@ -108,7 +108,7 @@ impl Archive {
     /// Creates a handler that writes to this store.
     pub fn new(writable: WritableStore) -> Self {
         let WritableStore { store, config, next_number, lock } = writable;
-        let (requests, waiting) = mpsc::channel(REQUESTS);
+        let (requests, waiting) = mpsc::channel(MAX_REQUESTS);
         let lives = Lives {
             requests: Some(requests),
             waiting: Some(waiting),
@@ -131,7 +131,7 @@ impl Archive {
         self.store().account(topic)
     }
 
-    /// How the archive is.
+    /// Returns the state of the archive.
     pub fn counters(&self) -> Counters {
         let store = self.store();
         let counters = store.counters.lock().clone();
@@ -184,7 +184,7 @@ impl Archive {
     /// Completes once a call of the archive's thread hangs.
     async fn hangs(&self) -> Finding {
         loop {
-            tokio::time::sleep(LOOK).await;
+            tokio::time::sleep(POLL_INTERVAL).await;
             let health = self.lives().health.clone();
             if let Some(finding) = health.and_then(|health| health.finding(NAME)) {
                 return finding;
@@ -204,7 +204,8 @@ impl Archive {
         lives.ended.clone().unwrap_or(Err(NotStored::Unfinished))
     }
 
-    /// Forgets a node or an instance, whose topics of this epoch are gone. Only while the handler is stopped, because nobody else may write; reads and writes files.
+    /// Forgets a node or an instance, whose topics of this epoch are gone. Only while the handler is stopped, because there must be no other writer; reads and
+    /// writes files.
     ///
     /// # Errors
     /// If the handler runs, or catalogue or files cannot be read or written. The next start completes it.
@@ -231,7 +232,7 @@ impl Archive {
     fn begin(&self, dac: &Arc<Dac>) -> (Life<'_>, Writer, mpsc::Receiver<Flush>) {
         let mut lives = self.lives();
         let requests = lives.waiting.take().unwrap_or_else(|| {
-            let (sender, receiver) = mpsc::channel(REQUESTS);
+            let (sender, receiver) = mpsc::channel(MAX_REQUESTS);
             lives.requests = Some(sender);
             receiver
         });
@@ -239,7 +240,8 @@ impl Archive {
         let writer = lives.writer.take().unwrap_or_else(fresh);
         lives.ended = None;
         let config = self.config.clone();
-        // It stays while the thread restarts after a failure: until the operator stops it, samples wait for it.
+        // The archive stays registered while the thread restarts after a failure: until the operator stops it, samples
+        // wait for it.
         dac.keeping
             .set_archive(Some(Arc::new(move |node, instance| config.rule_for(node, instance).is_some())));
         lives.health = Some(dac.health.clone());
@@ -314,7 +316,7 @@ impl Handler for Archive {
     }
 
     fn stop_deadline(&self) -> Duration {
-        STOP_DEADLINE
+        STOP_TIMEOUT
     }
 }
 

@@ -16,8 +16,8 @@ use std::{
 };
 use tokio::sync::mpsc;
 
-/// Interval between looks for the folder.
-const LOOK: Duration = Duration::from_secs(1);
+/// Interval at which the folder is polled.
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
 impl Archive {
     /// Waits until the folder is there again and can be locked, and opens it. Refuses requests meanwhile. Returns nothing when it has to stop.
@@ -29,7 +29,7 @@ impl Archive {
     ) -> Option<Writer> {
         // The folder may come back under this lock.
         drop(self.lock.lock().unwrap_or_else(PoisonError::into_inner).take());
-        let mut look = tokio::time::interval(LOOK);
+        let mut look = tokio::time::interval(POLL_INTERVAL);
         look.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         loop {
             tokio::select! {
@@ -84,7 +84,7 @@ impl Archive {
     }
 }
 
-/// Counters go on; totals are those of the folder.
+/// Continues the counters; totals are those of the folder.
 fn inherit_counters(before: &Store, store: &Store) {
     let before = before.counters.lock().clone();
     let mut counters = store.counters.lock();

@@ -2,7 +2,7 @@
 
 use crate::{
     NotStored,
-    writer::{Left, Writer},
+    writer::{PendingWork, Writer},
 };
 use oasis_dac::Dac;
 use oasis_health::Pulse;
@@ -36,7 +36,7 @@ impl Recorder {
     /// # Errors
     /// If the disk is full or fails.
     pub fn store(&mut self, to_the_end: bool) -> Result<bool, NotStored> {
-        Ok(self.writer.store_all(to_the_end, &self.pulse)? == Left::Nothing)
+        Ok(self.writer.store_all(to_the_end, &self.pulse)? == PendingWork::Nothing)
     }
 
     /// Ends files that are full or old, and lists what is to be listed, as each second.
@@ -54,7 +54,7 @@ impl Recorder {
         stored
     }
 
-    /// What it writes to.
+    /// Returns the archive that it writes to.
     pub fn archive(&self) -> &Arc<Store> {
         &self.store
     }

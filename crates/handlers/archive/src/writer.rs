@@ -41,15 +41,15 @@ use upkeep::{FullFile, LastProblem};
 use uuid::Uuid;
 
 /// Segments read from a topic log at once: the archive references them in addition to staged ones.
-const READ: usize = 64;
+const MAX_READ_SEGMENTS: usize = 64;
 /// Bytes staged in one round, about: a commit after a long wait must not take long itself.
 const ROUND_BYTES: u64 = 16 * 1024 * 1024;
-/// How long the archive waits before it tries a disk again that has failed or is full.
-const RETRY: Duration = Duration::from_secs(1);
-/// How often it checks the age of files, retention, nodes and commands.
-const MAINTENANCE: Duration = Duration::from_secs(1);
+/// Delay before the archive retries a disk that has failed or is full.
+const RETRY_DELAY: Duration = Duration::from_secs(1);
+/// Interval at which it checks the age of files, retention, nodes and commands.
+const MAINTENANCE_INTERVAL: Duration = Duration::from_secs(1);
 /// Interval between two signs of life: a thread can be gone without a panic.
-const BEAT: Duration = Duration::from_millis(500);
+const BEAT_INTERVAL: Duration = Duration::from_millis(500);
 
 /// A request to store everything received so far. The answer reports whether it is stored.
 pub type Flush = oneshot::Sender<Result<(), NotStored>>;
@@ -66,7 +66,7 @@ pub enum NotStored {
     /// The path of the folder does not name it any more.
     #[error("the archive stores nothing now: {0}")]
     Gone(FolderGone),
-    /// A call of the archive's thread has not returned for so long that nobody waits for it.
+    /// A call of the archive's thread has not returned for so long that its end is not awaited.
     #[error("the archive stores nothing now: {0}")]
     Hangs(String),
     /// The archive does not run.
@@ -106,7 +106,7 @@ struct TopicProgress {
     next: Offset,
     /// Gaps after that offset, while storing failed: counted, and in no file. Neighbors with one cause are merged.
     lost: Vec<Gap>,
-    /// What came while storing failed, in order.
+    /// Events received while storing failed, in order.
     received: Vec<Came>,
     /// Run and number of the last sample that was stored.
     last: Option<(Uuid, u64)>,
@@ -192,9 +192,9 @@ impl Writer {
         pulse: &Pulse,
     ) -> Result<(), NotStored> {
         let pause = Duration::from_millis(self.config.commit_ms);
-        let mut maintenance = tokio::time::interval(MAINTENANCE);
+        let mut maintenance = tokio::time::interval(MAINTENANCE_INTERVAL);
         maintenance.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-        let mut beats = tokio::time::interval(BEAT);
+        let mut beats = tokio::time::interval(BEAT_INTERVAL);
         beats.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         // Before the first sample; if it fails, maintenance tries it again.
         let _ = self.read_usage();
@@ -228,8 +228,8 @@ impl Writer {
                 () = tokio::time::sleep_until(due), if is_pending => None,
             };
             let stored = self.store_all(request.is_some(), pulse);
-            is_pending = !matches!(stored, Ok(Left::Nothing));
-            due = Instant::now() + if stored.is_err() { RETRY.max(pause) } else { pause };
+            is_pending = !matches!(stored, Ok(PendingWork::Nothing));
+            due = Instant::now() + if stored.is_err() { RETRY_DELAY.max(pause) } else { pause };
             let stored = stored.map(drop);
             if let Some(answer) = request {
                 // The caller may have stopped waiting.
@@ -276,7 +276,7 @@ impl Writer {
     }
 
     /// Stores one round of samples. With a target, stores as many rounds as it takes to reach the newest sample at the start.
-    pub(crate) fn store_all(&mut self, to_the_end: bool, pulse: &Pulse) -> Result<Left, NotStored> {
+    pub(crate) fn store_all(&mut self, to_the_end: bool, pulse: &Pulse) -> Result<PendingWork, NotStored> {
         if self.registry.has_changed().unwrap_or(false) {
             self.registry.mark_unchanged();
             self.follow_instances();
@@ -290,12 +290,12 @@ impl Writer {
                 // Counted when the folder is opened again.
                 Err(NotStored::Gone(_)) => {}
                 Err(_) => self.note_lost(),
-                Ok(Left::Nothing) => self.forget_lost(),
-                Ok(Left::Something) => {}
+                Ok(PendingWork::Nothing) => self.forget_lost(),
+                Ok(PendingWork::Something) => {}
             }
             drop(call);
             match result {
-                Ok(Left::Something) if to_the_end => {}
+                Ok(PendingWork::Something) if to_the_end => {}
                 other => return other,
             }
         }
@@ -347,11 +347,11 @@ impl Writer {
     }
 
     /// Stages new samples, up to `wanted` of each topic, and commits them, lane by lane.
-    fn round(&mut self, wanted: &[Offset]) -> Result<Left, NotStored> {
+    fn round(&mut self, wanted: &[Offset]) -> Result<PendingWork, NotStored> {
         let began = std::time::Instant::now();
         self.store.check_named()?;
         self.check_room()?;
-        let mut left = Left::Nothing;
+        let mut left = PendingWork::Nothing;
         let mut is_first = true;
         for lane in Lane::all(self.config.retention.len()) {
             if self.lagging(lane, wanted).next().is_none() {
@@ -359,8 +359,8 @@ impl Writer {
             }
             is_first = false;
             match self.round_of(lane, wanted)? {
-                Left::Something => left = Left::Something,
-                Left::Nothing => {}
+                PendingWork::Something => left = PendingWork::Something,
+                PendingWork::Nothing => {}
             }
             self.rotate(lane);
         }
@@ -413,7 +413,7 @@ impl Writer {
         Err(NotStored::DiskFull(detail))
     }
 
-    fn round_of(&mut self, lane: Lane, wanted: &[Offset]) -> Result<Left, NotStored> {
+    fn round_of(&mut self, lane: Lane, wanted: &[Offset]) -> Result<PendingWork, NotStored> {
         // Listed before their neighbors are written: a gap in a file has its cause even if this process ends now.
         let lagging: Vec<_> = self.lagging(lane, wanted).collect();
         self.list_losses_of(&lagging)?;
@@ -473,7 +473,7 @@ impl Writer {
         Ok(file.within(self.store.limits.around(created, sealed)))
     }
 
-    fn note(&self, result: &Result<Left, NotStored>) {
+    fn note(&self, result: &Result<PendingWork, NotStored>) {
         let (condition, detail) = match result {
             Ok(_) => (Condition::Storing, None),
             Err(NotStored::DiskFull(detail)) => (Condition::DiskFull, Some(detail.clone())),
@@ -493,7 +493,7 @@ impl Writer {
 
 /// State that a round leaves to the next one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Left {
+pub(crate) enum PendingWork {
     Nothing,
     Something,
 }

@@ -17,15 +17,15 @@ use std::{
 use tokio::sync::watch;
 
 /// Pause before it tries again to join the domain.
-const RETRY: Duration = Duration::from_secs(1);
-/// Interval of looks at subscribers and lag.
-const LOOK: Duration = Duration::from_millis(200);
-/// Interval of looks for instances while the registry does not change.
-const FOLLOW: Duration = Duration::from_secs(1);
+const RETRY_DELAY: Duration = Duration::from_secs(1);
+/// Interval at which subscribers and lag are polled.
+const POLL_INTERVAL: Duration = Duration::from_millis(200);
+/// Interval at which instances are polled while the registry does not change.
+const FOLLOW_INTERVAL: Duration = Duration::from_secs(1);
 /// Pause before a writer without room is tried again.
-const FULL: Duration = Duration::from_millis(5);
+const FULL_RETRY_DELAY: Duration = Duration::from_millis(5);
 /// Longest wait at shutdown for subscribers that have not acknowledged.
-const LAST_CALL: Duration = Duration::from_secs(1);
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Publishes until it has to stop.
 pub fn run(config: &DdsConfig, shared: &Arc<SharedState>, context: Context) -> Result<(), Failure> {
@@ -35,7 +35,7 @@ pub fn run(config: &DdsConfig, shared: &Arc<SharedState>, context: Context) -> R
             Ok(participant) => break participant,
             Err(error) => shared.note(Condition::Failing, Some(error.to_string())),
         }
-        if context.stopping.wait_for(RETRY) {
+        if context.stopping.wait_for(RETRY_DELAY) {
             return Ok(());
         }
     };
@@ -80,23 +80,24 @@ impl Work {
     }
 
     async fn run(mut self) -> Result<(), DdsError> {
-        let (mut look, mut follow) = (tokio::time::interval(LOOK), tokio::time::interval(FOLLOW));
+        let (mut look, mut follow) =
+            (tokio::time::interval(POLL_INTERVAL), tokio::time::interval(FOLLOW_INTERVAL));
         self.shared.note(Condition::Publishing, None);
         self.follow_instances()?;
         loop {
             let is_full = self.round()?;
             if *self.ended.borrow() {
-                self.topics.flush(Instant::now() + LAST_CALL);
+                self.topics.flush(Instant::now() + SHUTDOWN_TIMEOUT);
                 return Ok(());
             }
             let signal = self.signal.clone();
             tokio::select! {
                 () = signal.raised(), if !is_full => {}
-                () = tokio::time::sleep(FULL), if is_full => {}
+                () = tokio::time::sleep(FULL_RETRY_DELAY), if is_full => {}
                 _ = self.registry.changed() => self.follow_instances()?,
                 _ = self.ended.changed() => {}
                 _ = follow.tick() => self.follow_instances()?,
-                _ = look.tick() => self.look(),
+                _ = look.tick() => self.poll_subscribers(),
             }
         }
     }
@@ -154,9 +155,9 @@ impl Work {
         Ok(is_full)
     }
 
-    /// Looks at subscribers, and reports.
-    fn look(&mut self) {
-        let incompatible = self.topics.look();
+    /// Polls subscribers, and reports.
+    fn poll_subscribers(&mut self) {
+        let incompatible = self.topics.poll_subscribers();
         let mut state = self.shared.lock();
         if let Some(what) = incompatible {
             tracing::warn!("{what}");
@@ -182,7 +183,7 @@ fn turn(source: &mut Source, topics: &mut Topics, shared: &SharedState) -> Resul
             return Ok(Turn::Done);
         }
     };
-    // Nobody would get them.
+    // Samples without a subscriber are not written.
     if topic.subscribers == 0 {
         source.skip();
         return Ok(Turn::Done);

@@ -1,7 +1,8 @@
 //! A handler that publishes samples on DDS topics as they arrive.
 //!
-//! It reads each topic log from its own position, like every reader, so nothing waits for it. A probe type has a topic, and each sample of its instances is
-//! a sample there, in the order of the log. Only topics that somebody subscribes to cost something. `docs/guides/use-dds.md` documents the guarantees.
+//! The handler reads each topic log from its own position, like every reader, so nothing waits for it. A probe type has a topic, and each sample of its
+//! instances is
+//! a sample there, in the order of the log. Only topics with subscribers cost something. `docs/guides/use-dds.md` documents the guarantees.
 //!
 //! In the order of a sample: a `source` reads the next samples of an instance, `topics` has the writer of its type, `room` bounds what writers keep, and
 //! `handler` repeats this. Without the feature `participant` there is no DDS, and settings that ask for it are refused.

@@ -1,4 +1,4 @@
-//! How many bytes a writer of DDS may keep.
+//! Bound of the bytes that a writer of DDS keeps.
 //!
 //! RustDDS bounds the samples of a writer but not their bytes, and frees what is acknowledged only once in a while. So a topic counts in two halves: what was
 //! written since the last look, and what was written before. When subscribers have acknowledged all of it and the writer has cleaned since, the older half is
@@ -8,7 +8,7 @@ use oasis_dds::CLEANING;
 use std::time::Instant;
 
 /// Bytes that a sample takes besides its own.
-const OVERHEAD: usize = 256;
+const SAMPLE_OVERHEAD_BYTES: usize = 256;
 
 /// The bytes of one writer.
 #[derive(Debug)]
@@ -20,7 +20,7 @@ pub struct Room {
 }
 
 impl Room {
-    /// A writer that has written nothing may keep so many bytes.
+    /// Creates the room of a writer that has written nothing and may keep `most` bytes.
     pub fn new(most: usize, now: Instant) -> Self {
         Self { most, older: 0, newer: 0, looked: now }
     }
@@ -31,7 +31,7 @@ impl Room {
     }
 
     /// Frees what was written long enough ago, if subscribers have acknowledged all.
-    pub fn look(&mut self, now: Instant, is_acknowledged: impl FnOnce() -> bool) {
+    pub fn free_acknowledged(&mut self, now: Instant, is_acknowledged: impl FnOnce() -> bool) {
         if self.used() > 0 && now.saturating_duration_since(self.looked) >= CLEANING && is_acknowledged() {
             (self.older, self.newer, self.looked) = (self.newer, 0, now);
         }
@@ -44,7 +44,7 @@ impl Room {
 
     /// Notes that a sample of this length was written.
     pub fn take(&mut self, length: usize) {
-        self.newer += length + OVERHEAD;
+        self.newer += length + SAMPLE_OVERHEAD_BYTES;
     }
 }
 
@@ -56,16 +56,16 @@ mod tests {
     fn a_full_writer_waits_until_all_is_acknowledged_and_cleaned_twice() {
         let start = Instant::now();
         let mut room = Room::new(1_000, start);
-        room.look(start, || panic!("nothing was written"));
+        room.free_acknowledged(start, || panic!("nothing was written"));
         assert!(room.has_room());
         room.take(900);
-        room.look(start, || true);
+        room.free_acknowledged(start, || true);
         assert!(!room.has_room(), "it has not cleaned");
-        room.look(start + CLEANING, || false);
-        room.look(start + CLEANING, || true);
+        room.free_acknowledged(start + CLEANING, || false);
+        room.free_acknowledged(start + CLEANING, || true);
         assert_eq!(room.used(), 1_156, "it cleans after this");
         assert!(!room.has_room());
-        room.look(start + CLEANING * 2, || true);
+        room.free_acknowledged(start + CLEANING * 2, || true);
         assert_eq!(room.used(), 0);
     }
 

@@ -13,16 +13,16 @@ use oasis_wire::{
 use std::sync::Arc;
 
 /// Segments read at once.
-const READ: usize = 16;
+const MAX_READ_SEGMENTS: usize = 16;
 
-/// What became of samples.
+/// Numbers of samples by what happened to them.
 #[derive(Debug, Default)]
 pub struct Outcome {
     pub published: u64,
     pub lost: Vec<NotPublished>,
 }
 
-/// How a turn of an instance ended.
+/// Result of a turn of an instance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Turn {
     /// There is nothing left.
@@ -74,7 +74,7 @@ impl Source {
         if !topic.has_room() {
             return Ok(Turn::Full);
         }
-        let read = self.instance.log.read(self.next, READ);
+        let read = self.instance.log.read(self.next, MAX_READ_SEGMENTS);
         if let Some((from, to)) = read.missed {
             let why = "the log evicted them before they were published";
             outcome.lost.push(self.lost(Loss::Lag, to.0 - from.0, why));

@@ -11,7 +11,7 @@ use std::{
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Condition {
-    /// It has not joined the domain yet.
+    /// The handler has not joined the domain yet.
     #[default]
     Joining,
     /// Samples are published.
@@ -59,7 +59,7 @@ pub struct State {
     pub behind: u64,
     /// Bytes that are kept for subscribers, at most.
     pub kept_bytes: usize,
-    /// Samples that were not published although somebody subscribes, by cause.
+    /// Samples that were not published although there was a subscriber, by cause.
     pub lost: BTreeMap<Loss, u64>,
     /// The last of these losses.
     pub loss_detail: Option<String>,

@@ -10,9 +10,9 @@ use std::{
 };
 
 /// Topics at the same time. Each has a writer, which takes memory of all participants of the domain.
-const MOST_TOPICS: usize = 256;
+const MAX_TOPICS: usize = 256;
 /// A topic has this part of all bytes at most, so that a subscriber of one topic that hangs leaves room for the others.
-const PART: usize = 4;
+const TOPIC_SHARE_DIVISOR: usize = 4;
 
 /// A topic, and its subscribers.
 #[derive(Debug)]
@@ -73,13 +73,13 @@ impl Topics {
         probe_type: &Arc<ProbeType>,
     ) -> Result<Result<&mut Topic, NoTopic>, DdsError> {
         if !self.topics.contains_key(name) {
-            if self.topics.len() >= MOST_TOPICS {
+            if self.topics.len() >= MAX_TOPICS {
                 return Ok(Err(NoTopic::TooMany));
             }
             let topic = Topic {
                 writer: self.participant.writer(name)?,
                 probe_type: probe_type.clone(),
-                room: Room::new(self.most_bytes / PART, Instant::now()),
+                room: Room::new(self.most_bytes / TOPIC_SHARE_DIVISOR, Instant::now()),
                 has_share: true,
                 subscribers: 0,
             };
@@ -102,8 +102,8 @@ impl Topics {
         self.topics.retain(|name, _| has_instance(name));
     }
 
-    /// Looks at subscribers. Returns what one asks for in vain.
-    pub fn look(&mut self) -> Option<String> {
+    /// Polls subscribers. Returns the incompatible request of one.
+    pub fn poll_subscribers(&mut self) -> Option<String> {
         let mut incompatible = None;
         for (name, topic) in &mut self.topics {
             for event in topic.writer.matches() {
@@ -125,7 +125,7 @@ impl Topics {
     pub fn share_room(&mut self) {
         let now = Instant::now();
         for Topic { writer, room, .. } in self.topics.values_mut() {
-            room.look(now, || writer.is_acknowledged(Duration::ZERO));
+            room.free_acknowledged(now, || writer.is_acknowledged(Duration::ZERO));
         }
         let has_share = self.kept_bytes() < self.most_bytes;
         self.topics.values_mut().for_each(|topic| topic.has_share = has_share);

@@ -20,13 +20,13 @@ use std::{
 use tokio::{sync::watch, time::Instant};
 
 /// Pause before it retries to connect.
-const RETRY: Duration = Duration::from_secs(1);
-/// Interval of looks at ledgers and lag while nothing happens.
-const LOOK: Duration = Duration::from_secs(1);
+const RETRY_DELAY: Duration = Duration::from_secs(1);
+/// Interval at which ledgers and lag are polled while nothing happens.
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
 /// Longest time that a question to a server that hangs delays acknowledgements and the shutdown.
-const QUESTION: Duration = Duration::from_secs(1);
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(1);
 /// Timeout of the last messages at shutdown.
-const LAST_CALL: Duration = Duration::from_secs(3);
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// Copies until it has to stop.
 pub fn run(
@@ -35,7 +35,8 @@ pub fn run(
     shared: &Arc<SharedState>,
     context: Context,
 ) -> Result<(), Failure> {
-    // It stays while NATS is unreachable, and while the thread restarts: until the operator stops it, samples wait for it.
+    // The copy stays registered while NATS is unreachable, and while the thread restarts: until the operator stops it,
+    // samples wait for it.
     context.dac.keeping.set_copied(true);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| Failure(format!("no runtime: {error}")))?;
@@ -63,7 +64,7 @@ async fn connect(config: &NatsConfig, target: &Target, shared: &SharedState) -> 
             Ok(connected) => return connected,
             Err(error) => shared.note(Condition::Failing, Some(error.to_string())),
         }
-        tokio::time::sleep(RETRY).await;
+        tokio::time::sleep(RETRY_DELAY).await;
     }
 }
 
@@ -74,8 +75,8 @@ async fn prepare(connection: &Connection, config: &NatsConfig) -> Result<Schemas
 }
 
 async fn in_time<T>(question: impl Future<Output = Result<T, NatsError>>) -> Result<T, NatsError> {
-    let answer = tokio::time::timeout(QUESTION, question).await;
-    answer.unwrap_or_else(|_| Err(NatsError(format!("no answer within {} s", QUESTION.as_secs()))))
+    let answer = tokio::time::timeout(REQUEST_TIMEOUT, question).await;
+    answer.unwrap_or_else(|_| Err(NatsError(format!("no answer within {} s", REQUEST_TIMEOUT.as_secs()))))
 }
 
 /// State of the thread.
@@ -118,7 +119,7 @@ impl Work {
     }
 
     async fn run(mut self) {
-        let mut look = tokio::time::interval(LOOK);
+        let mut look = tokio::time::interval(POLL_INTERVAL);
         let mut deadline = None;
         self.shared.note(Condition::Copying, None);
         self.follow_instances();
@@ -127,7 +128,7 @@ impl Work {
             let has_more = self.round();
             self.measure();
             if *self.ended.borrow() {
-                let deadline = *deadline.get_or_insert_with(|| Instant::now() + LAST_CALL);
+                let deadline = *deadline.get_or_insert_with(|| Instant::now() + SHUTDOWN_TIMEOUT);
                 let is_done = !has_more && self.publisher.in_flight().0 == 0;
                 if is_done || Instant::now() >= deadline {
                     return;
@@ -138,7 +139,7 @@ impl Work {
             tokio::select! {
                 published = self.publisher.next() => {
                     self.note(published);
-                    // All that have come: a round looks at each topic.
+                    // Take all that have come: a round visits each topic.
                     while let Some(published) = self.publisher.next().now_or_never() {
                         self.note(published);
                     }
@@ -148,7 +149,7 @@ impl Work {
                 _ = self.ended.changed(), if !is_ending => {}
                 _ = look.tick() => {
                     self.follow_instances();
-                    self.look().await;
+                    self.check_connection().await;
                 }
             }
         }
@@ -255,7 +256,7 @@ impl Work {
     }
 
     /// Looks after the connection. Streams may have been removed.
-    async fn look(&mut self) {
+    async fn check_connection(&mut self) {
         let is_failing = self.shared.lock().reach.condition == Condition::Failing;
         if !is_failing {
             return;

@@ -1,6 +1,7 @@
 //! A handler that copies samples to NATS JetStream as they arrive.
 //!
-//! It reads each topic log from its own position, like every reader, so nothing waits for it. Each batch is a message; a sample is *copied* once JetStream
+//! The handler reads each topic log from its own position, like every reader, so nothing waits for it. Each batch is a message; a sample is *copied* once
+//! JetStream
 //! has acknowledged it and all before it of its instance. While NATS is unreachable it keeps only its positions, and counts what the logs evict meanwhile.
 //! `docs/guides/copy-samples-to-nats.md` documents the guarantees.
 //!

@@ -15,15 +15,15 @@ use oasis_wire::quantity::TopicId;
 use std::{error::Error, sync::Arc, time::Duration};
 
 /// Messages that wait for their acknowledgement.
-const MESSAGES: usize = 1_000;
+const MAX_PENDING_MESSAGES: usize = 1_000;
 /// Bytes of these messages.
-const BYTES: usize = 64 * 1024 * 1024;
+const MAX_PENDING_BYTES: usize = 64 * 1024 * 1024;
 /// Pause before a message is sent again.
-const RETRY: Duration = Duration::from_millis(200);
+const RETRY_DELAY: Duration = Duration::from_millis(200);
 /// Room that the server counts besides a message's payload: its header with the id.
-const HEADER: usize = 1_024;
+const HEADER_BYTES: usize = 1_024;
 
-/// What became of a message.
+/// Result of a message.
 #[derive(Debug)]
 pub struct Published {
     pub place: (TopicId, u64),
@@ -47,7 +47,7 @@ impl Publisher {
 
     /// Returns whether another message may be sent now.
     pub fn has_room(&self) -> bool {
-        self.in_flight.len() < MESSAGES && self.bytes < BYTES
+        self.in_flight.len() < MAX_PENDING_MESSAGES && self.bytes < MAX_PENDING_BYTES
     }
 
     /// Returns the messages that wait, and their bytes.
@@ -57,7 +57,7 @@ impl Publisher {
 
     /// Returns the length of the longest payload.
     pub fn max_message(&self) -> usize {
-        self.connection.client.max_payload().saturating_sub(HEADER)
+        self.connection.client.max_payload().saturating_sub(HEADER_BYTES)
     }
 
     /// Sends a message.
@@ -99,7 +99,7 @@ async fn publish(jetstream: jetstream::Context, shared: Arc<SharedState>, messag
             Err(error) => {
                 shared.note(Condition::Failing, Some(error.to_string()));
                 shared.lock().retries += 1;
-                tokio::time::sleep(RETRY).await;
+                tokio::time::sleep(RETRY_DELAY).await;
             }
         }
     }

@@ -12,12 +12,12 @@ use std::{
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Condition {
-    /// It was not reached yet.
+    /// The server was not reached yet.
     #[default]
     Connecting,
     /// Samples are copied.
     Copying,
-    /// It is unreachable, or refuses; the handler retries.
+    /// The server is unreachable, or refuses; the handler retries.
     Failing,
 }
 

@@ -1,7 +1,7 @@
 //! The copy of one topic: what is read, what is sent, and how far JetStream has acknowledged all of it.
 
 use bytes::Bytes;
-use oasis_dac::{Gap, Instance, Keeper, Segment, Wake};
+use oasis_dac::{DurableStore, Gap, Instance, Segment, Wake};
 use oasis_nats::{Copy, Head, InstanceId, Lost};
 use oasis_wire::{
     batch::Header,
@@ -15,7 +15,7 @@ use std::{
 use uuid::Uuid;
 
 /// Segments read at once.
-const READ: usize = 64;
+const MAX_READ_SEGMENTS: usize = 64;
 
 /// A message for JetStream.
 #[derive(Debug)]
@@ -23,12 +23,12 @@ pub struct Message {
     /// Its topic and its number there.
     pub place: (TopicId, u64),
     pub subject: String,
-    /// Recognized by the server for two minutes; nobody relies on it.
+    /// Recognized by the server for two minutes; not relied upon.
     pub id: String,
     pub payload: Bytes,
 }
 
-/// What is true once a message and all before it are acknowledged.
+/// Facts once a message and all before it are acknowledged.
 #[derive(Debug, Default)]
 struct Effect {
     number: u64,
@@ -109,7 +109,7 @@ impl Topic {
         // In this order: the losses before a batch are in the ledger when the batch is in the log.
         let wanted = self.instance.log.next();
         self.send_account(out);
-        let read = self.instance.log.read(self.next, READ);
+        let read = self.instance.log.read(self.next, MAX_READ_SEGMENTS);
         if let Some((from, to)) = read.missed {
             let (samples, node, instance) = (to.0 - from.0, &self.instance.node, &self.instance.name);
             let detail = format!("the log of {node}/{instance} evicted {samples} before they were copied");
@@ -142,7 +142,7 @@ impl Topic {
         if let Some(effect) = self.sent.iter_mut().find(|effect| effect.number == number) {
             effect.is_done = true;
             effect.has_loss = true;
-            // What is not there is not listed.
+            // Absent causes are not listed.
             effect.listed = None;
             refused = std::mem::take(&mut effect.samples);
             last = effect.last;
@@ -158,9 +158,9 @@ impl Topic {
         let mut ledger = self.instance.ledger();
         while self.sent.front().is_some_and(|effect| effect.is_done) {
             let Some(effect) = self.sent.pop_front() else { break };
-            ledger.note_kept(Keeper::Copy, effect.offset, effect.last, effect.has_loss);
+            ledger.note_kept(DurableStore::Copy, effect.offset, effect.last, effect.has_loss);
             if let Some((run, sequence)) = effect.listed {
-                ledger.note_listed_by(Keeper::Copy, run, sequence);
+                ledger.note_listed_by(DurableStore::Copy, run, sequence);
             }
             samples += effect.samples;
         }

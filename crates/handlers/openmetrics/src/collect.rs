@@ -53,7 +53,7 @@ fn refused(name: &'static str, help: &'static str, admission: &Admission, out: &
     }
 }
 
-/// What the threads that write to WebSockets do.
+/// Writes the activity of the threads that write to WebSockets.
 pub fn shards(shards: &[ShardFigures], out: &mut Exposition) {
     let open = shards.iter().filter(|shard| !shard.is_leaving).count();
     let head = ("oasis_doors_shards", Kind::Gauge, "Threads that write to WebSockets and take connections.");
@@ -83,7 +83,7 @@ pub fn shards(shards: &[ShardFigures], out: &mut Exposition) {
     }
 }
 
-/// How full the archive is, and its warnings.
+/// Writes the fill level of the archive, and its warnings.
 pub fn archive(history: &History, out: &mut Exposition) {
     let counters = history.0.counters.lock().clone();
     let bytes = ("oasis_archive_rule_bytes", Kind::Gauge, "Bytes of the files of a retention rule.");

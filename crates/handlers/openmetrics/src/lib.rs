@@ -1,6 +1,6 @@
 //! A handler that serves `/metrics`: the DAC's health and counters, and the newest values of probe instances, for Prometheus and compatible scrapers.
 //!
-//! It keeps no state and reads only on a scrape: the registry, the ledgers and the newest sample of each
+//! The handler keeps no state and reads only on a scrape: the registry, the ledgers and the newest sample of each
 //! topic log. `exposition` writes the text formats (OpenMetrics 1.0 and Prometheus' 0.0.4), `collect` collects the values.
 //! `docs/guides/scrape-with-prometheus.md` is the guide.
 //!
@@ -35,7 +35,7 @@ use std::sync::{
 use std::{fmt, sync::Arc, time::Duration};
 
 /// Longest sleep of the thread; a request to stop wakes it at once.
-const REST: Duration = Duration::from_secs(3_600);
+const IDLE_WAIT: Duration = Duration::from_secs(3_600);
 
 /// The settings of the handler (`[openmetrics]`).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -62,7 +62,7 @@ impl Default for OpenMetricsConfig {
 )]
 pub struct BadPattern(String);
 
-/// What a scrape reads.
+/// Sources of a scrape.
 #[derive(Clone)]
 struct Source {
     dac: Arc<Dac>,
@@ -120,7 +120,7 @@ impl Handler for OpenMetrics {
 
     fn run(&self, context: Context) -> Result<(), Failure> {
         self.set_source(Some(Source { dac: context.dac, archive: context.archive }));
-        while !context.stopping.wait_for(REST) {}
+        while !context.stopping.wait_for(IDLE_WAIT) {}
         self.set_source(None);
         Ok(())
     }

@@ -19,8 +19,8 @@ pub struct PostgresqlConfig {
     pub schema: String,
     /// Name of this DAC in the database, which no other DAC has that writes to the schema. Empty: the DAC's name.
     pub writer: String,
-    /// How long a sample waits for others at most, in milliseconds, during normal operation: one transaction contains
-    /// all samples of that time.
+    /// Upper bound of the time that a sample waits for others, in milliseconds, during normal operation: one
+    /// transaction contains all samples of that time.
     pub commit_ms: u64,
 }
 

@@ -1,6 +1,7 @@
 //! A handler that writes samples to a PostgreSQL database as they arrive: one table for each probe type.
 //!
-//! It reads each topic log from its own position, like every reader, so nothing waits for it. While the database is
+//! The handler reads each topic log from its own position, like every reader, so nothing waits for it. While the
+//! database is
 //! unreachable it keeps only its positions. Afterwards it continues from there, from the archive if the logs have
 //! evicted the samples. A round is one transaction: rows by binary `COPY`, and the positions after them.
 //! `docs/guides/keep-samples-in-postgresql.md` documents the tables and the guarantees.

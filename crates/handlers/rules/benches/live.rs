@@ -1,4 +1,4 @@
-//! What the evaluation of rules costs while samples come: processor time of the handler's threads, how fast they are at most, and latency from a sample to its
+//! Cost of evaluating rules while samples come: processor time of the handler's threads, their maximum throughput, and latency from a sample to its
 //! committed event.
 //!
 //! `cargo bench -p oasis-rules-handler` prints one line a figure.
@@ -20,7 +20,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How long each load lasts.
+/// Duration of each load.
 const LOAD: Duration = Duration::from_secs(5);
 /// Ticks of `/proc` in a second.
 const TICKS: f64 = 100.0;
@@ -210,7 +210,7 @@ fn joins(value: &str) {
     let (share, _) = load(&plant, sends as u32 * 10, |at| {
         let (at, tenth) = (u64::from(at) % sends, u64::from(at) / sends);
         let node = &mut nodes[(at % 2) as usize];
-        // What is sent was taken in the tenth of a second before.
+        // The samples were taken in the tenth of a second before they are sent.
         node.set_clock(begin + tenth * BATCH * MS - BATCH * MS);
         node.send(names[(at / 2) as usize], &temperatures);
     });

@@ -1,11 +1,11 @@
-//! How much one round evaluates.
+//! Bounds of one round.
 
 /// Bounds of a round. They are the same for every number of threads, and so is what it finds.
 #[derive(Debug, Clone, Copy)]
 pub struct RoundBounds {
-    /// About so many evaluations of one instance: samples times rules.
+    /// Approximate bound of the evaluations of one instance: samples times rules.
     pub of_instance: u64,
-    /// About so many of all instances; beyond that the others wait for the next round.
+    /// Approximate bound of the evaluations of all instances; beyond that the others wait for the next round.
     pub of_all: u64,
     /// Events in a round, and at least a batch with events of each of its instances.
     pub events: usize,
@@ -21,7 +21,7 @@ impl Default for RoundBounds {
     }
 }
 
-/// What an instance may still do in a round.
+/// Remaining budget of an instance in a round.
 #[derive(Debug, Clone, Copy)]
 pub struct Budget {
     pub evaluations: u64,
@@ -30,7 +30,7 @@ pub struct Budget {
 }
 
 impl RoundBounds {
-    /// What each of so many instances may do in one round.
+    /// Returns the budget of each of `instances` instances in one round.
     pub fn of_each(&self, instances: usize) -> Budget {
         let share = |of: usize, least: usize| (of / instances.max(1)).max(least.min(of));
         let (events, bytes) = (share(self.events, 256), share(self.bytes, 64 << 10));

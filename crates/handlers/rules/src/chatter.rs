@@ -1,6 +1,6 @@
 //! Warnings of rules whose alarms are raised again and again, with the remedy.
 
-use oasis_alarms::{AlarmKey, Chatter, MOST_RAISES};
+use oasis_alarms::{AlarmKey, Chatter, MAX_COUNTED_RAISES};
 use oasis_rules::{LoadedRule, RulesState};
 
 /// Rules that are named.
@@ -21,7 +21,7 @@ pub fn warnings(found: &[Chatter], rules: &RulesState) -> Vec<String> {
 
 fn warning(chatter: &Chatter, rule: Option<&LoadedRule>) -> String {
     let Chatter { rule: name, alarms, example: AlarmKey { node, instance, .. }, raised_last_hour } = chatter;
-    let at_least = if *raised_last_hour as usize >= MOST_RAISES { "at least " } else { "" };
+    let at_least = if *raised_last_hour as usize >= MAX_COUNTED_RAISES { "at least " } else { "" };
     let others = match alarms.saturating_sub(1) {
         0 => String::new(),
         others => format!(" (and {others} other instances)"),

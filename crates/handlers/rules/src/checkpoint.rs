@@ -16,7 +16,7 @@ const ALL_RULES: &str = "";
 
 /// The states of all rules of an instance after a sample.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-struct Kept {
+struct RuleSnapshot {
     /// The last sample: run, sequence number and time.
     last: Option<(Uuid, u64, u64)>,
     /// The life of the DAC that they are in: the position can be in the next one before it has begun for them.
@@ -42,9 +42,12 @@ pub fn key(node: &str, instance: &str) -> CheckpointKey {
 
 /// `None` only without memory.
 pub fn write(at: At, states: Vec<SavedState>) -> Option<Checkpoint> {
-    let state =
-        postcard::to_allocvec(&Kept { last: at.last.0, epoch: at.epoch.map(|epoch| epoch.0), states })
-            .ok()?;
+    let state = postcard::to_allocvec(&RuleSnapshot {
+        last: at.last.0,
+        epoch: at.epoch.map(|epoch| epoch.0),
+        states,
+    })
+    .ok()?;
     let (run, sequence) = at.last.0.map_or((None, 0), |(run, sequence, _)| (Some(run), sequence));
     let wire::Position { epoch, offset } = at.position;
     let position = Position { run, sequence, epoch, offset, dac_time: at.dac_time };
@@ -58,7 +61,7 @@ pub fn read(checkpoint: &Checkpoint) -> Option<(At, Vec<SavedState>)> {
     if checkpoint.rule_hash != FORM && !is_handed {
         return None;
     }
-    let Kept { last, epoch, states } = postcard::from_bytes(&checkpoint.state).ok()?;
+    let RuleSnapshot { last, epoch, states } = postcard::from_bytes(&checkpoint.state).ok()?;
     let Position { offset, dac_time, .. } = checkpoint.position;
     let position = wire::Position { epoch: checkpoint.position.epoch, offset };
     let epoch = epoch.map(wire::Epoch);

@@ -17,13 +17,13 @@ use std::{
 };
 
 /// The time in which a rule's commands are counted.
-const MINUTE: Duration = Duration::from_secs(60);
+const LIMIT_PERIOD: Duration = Duration::from_secs(60);
 /// A rule that something happens to so soon after its command to the same instance has probably caused it.
-const CIRCLE: Duration = Duration::from_secs(10);
+const LOOP_WINDOW: Duration = Duration::from_secs(10);
 /// Most instances that one action commands.
 const MAX_TARGETS: usize = 1_000;
 /// Most commands that wait to be sent.
-const QUEUE: usize = 1_024;
+const MAX_QUEUED_COMMANDS: usize = 1_024;
 /// Most commands that are remembered, to find circles.
 const MAX_REMEMBERED: usize = 10_000;
 
@@ -55,13 +55,13 @@ pub struct Limiter {
     per_minute: usize,
     /// When each rule sent its last commands.
     sent: BTreeMap<String, VecDeque<Instant>>,
-    /// What rules have commanded lately: rule, node and instance.
+    /// Recent commands of rules: rule, node and instance.
     recent: VecDeque<(Instant, (String, String, String))>,
     pub counts: Counts,
 }
 
 impl Limiter {
-    /// At most so many commands of a rule in a minute.
+    /// Creates a limiter of a rule's commands in a minute.
     pub fn new(per_minute: u32) -> Self {
         let per_minute = per_minute as usize;
         Self { per_minute, sent: BTreeMap::new(), recent: VecDeque::new(), counts: Counts::default() }
@@ -98,19 +98,19 @@ impl Limiter {
     }
 
     fn permits(&mut self, event: &RuleEvent, order: &Order, time: Instant) -> bool {
-        while self.recent.front().is_some_and(|(sent, _)| time.duration_since(*sent) >= CIRCLE) {
+        while self.recent.front().is_some_and(|(sent, _)| time.duration_since(*sent) >= LOOP_WINDOW) {
             self.recent.pop_front();
         }
         let commanded = |(_, (rule, node, instance)): &(Instant, (String, String, String))| {
             *rule == event.rule && *node == event.node && *instance == event.instance
         };
-        // What was sent for this very event, at this moment, did not cause it.
+        // A command that was sent for this very event, at this moment, did not cause it.
         if self.recent.iter().any(|recent| recent.0 < time && commanded(recent)) {
             self.counts.circles += 1;
             return false;
         }
         let sent = self.sent.entry(order.rule.clone()).or_default();
-        while sent.front().is_some_and(|sent| time.duration_since(*sent) >= MINUTE) {
+        while sent.front().is_some_and(|sent| time.duration_since(*sent) >= LIMIT_PERIOD) {
             sent.pop_front();
         }
         if sent.len() >= self.per_minute {
@@ -158,7 +158,7 @@ impl Sender {
     /// # Errors
     /// If the system refuses it.
     pub fn start(dac: Arc<Dac>) -> std::io::Result<Self> {
-        let (sender, orders) = sync_channel(QUEUE);
+        let (sender, orders) = sync_channel(MAX_QUEUED_COMMANDS);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         std::thread::Builder::new()
             .name("rules-commands".into())
@@ -222,9 +222,9 @@ mod tests {
         let (mut limiter, time) = (Limiter::new(2), Instant::now());
         let recorders = [action(EventKind::Raised, Target::Pattern("*/recorder".into()))];
         assert_eq!(names(&mut limiter, "pump", &recorders, time).len(), 2);
-        assert_eq!(names(&mut limiter, "pump", &recorders, time + MINUTE / 2).len(), 0);
+        assert_eq!(names(&mut limiter, "pump", &recorders, time + LIMIT_PERIOD / 2).len(), 0);
         assert_eq!(limiter.counts.too_many, 2);
-        assert_eq!(names(&mut limiter, "pump", &recorders, time + MINUTE).len(), 2);
+        assert_eq!(names(&mut limiter, "pump", &recorders, time + LIMIT_PERIOD).len(), 2);
         assert!(names(&mut Limiter::new(0), "pump", &recorders, time).is_empty(), "none at all");
     }
 
@@ -233,9 +233,13 @@ mod tests {
         let (mut limiter, time) = (Limiter::new(100), Instant::now());
         let source = [action(EventKind::Raised, Target::Source)];
         assert_eq!(names(&mut limiter, "pump", &source, time).len(), 1);
-        assert_eq!(names(&mut limiter, "pump", &source, time + CIRCLE / 2).len(), 0);
-        assert_eq!(names(&mut limiter, "recorder", &source, time + CIRCLE / 2).len(), 1, "another instance");
+        assert_eq!(names(&mut limiter, "pump", &source, time + LOOP_WINDOW / 2).len(), 0);
+        assert_eq!(
+            names(&mut limiter, "recorder", &source, time + LOOP_WINDOW / 2).len(),
+            1,
+            "another instance"
+        );
         assert_eq!(limiter.counts.circles, 1);
-        assert_eq!(names(&mut limiter, "pump", &source, time + CIRCLE).len(), 1);
+        assert_eq!(names(&mut limiter, "pump", &source, time + LOOP_WINDOW).len(), 1);
     }
 }

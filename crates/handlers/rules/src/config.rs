@@ -8,7 +8,7 @@ const MAX_THREADS: usize = 16;
 /// Most of them if the configuration does not say how many.
 const AUTOMATIC_THREADS: usize = 4;
 
-/// What is evaluated, and where its state is.
+/// Rules to evaluate, and the place of their state.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct RulesConfig {
@@ -31,7 +31,7 @@ pub struct RulesConfig {
     pub token_file: String,
     /// Whether the limits of PDL files are alarms.
     pub pdl_limits: bool,
-    /// How many threads evaluate rules. 0: one for each processor, 4 at most.
+    /// Number of threads that evaluate rules. 0: one for each processor, 4 at most.
     pub threads: usize,
     /// The most commands that one rule sends to probes in a minute.
     pub commands_per_minute: u32,
@@ -75,7 +75,7 @@ impl RulesConfig {
         }
     }
 
-    /// How many threads evaluate rules, that of the handler among them.
+    /// Returns the number of threads that evaluate rules, that of the handler among them.
     pub fn evaluating_threads(&self) -> usize {
         let processors =
             || std::thread::available_parallelism().map_or(1, usize::from).min(AUTOMATIC_THREADS);

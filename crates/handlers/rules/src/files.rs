@@ -11,13 +11,14 @@ use std::{
 };
 
 /// Longest file, in bytes.
-const LONGEST: u64 = 1 << 20;
+const MAX_FILE_BYTES: u64 = 1 << 20;
 /// Most bytes of all files.
 const MOST_BYTES: u64 = 64 << 20;
 /// Most files.
 const MOST_FILES: usize = 1_000;
-/// A file that was changed so long before it was read has another time if it is changed again. FAT has the coarsest times, of 2 s.
-const SETTLED: Duration = Duration::from_secs(3);
+/// Upper bound of the granularity of file times: a file that changed earlier than this before it was read gets another time if it
+/// changes again. FAT has the coarsest times, of 2 s.
+const MTIME_GRANULARITY: Duration = Duration::from_secs(3);
 
 /// A file as it was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,7 +47,8 @@ pub struct Files {
     stamps: HashMap<PathBuf, Stamp>,
 }
 
-/// What changes if a file does: device, inode, length, and the times of the last change of its text and of anything.
+/// Properties that change if a file does: device, inode, length, and the times of the last change of its text and of
+/// anything.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Stamp {
     file: (u64, u64),
@@ -55,7 +57,7 @@ struct Stamp {
     changed: (i64, i64),
 }
 
-/// What a look at the files finds.
+/// Result of polling the files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Looked {
     /// Whether a file is there or gone, or has another text.
@@ -64,8 +66,8 @@ pub struct Looked {
     pub read: usize,
 }
 
-/// Where a file is.
-struct Place {
+/// Location of a file.
+struct FileEntry {
     name: String,
     path: PathBuf,
     is_saved: bool,
@@ -83,7 +85,7 @@ impl Files {
     }
 
     /// Reads the files that may have changed.
-    pub fn look(&mut self, config: &RulesConfig, now: SystemTime) -> Looked {
+    pub fn poll(&mut self, config: &RulesConfig, now: SystemTime) -> Looked {
         let places = places(config);
         let is_known = places.iter().map(|place| &place.path).eq(self.all.iter().map(|file| &file.path));
         let mut looked = Looked { has_changed: !is_known, read: 0 };
@@ -91,7 +93,7 @@ impl Files {
             self.all.drain(..).map(|file| (file.path, file.text)).collect();
         let mut stamps = std::mem::take(&mut self.stamps);
         let mut bytes = 0;
-        for Place { name, path, is_saved } in places {
+        for FileEntry { name, path, is_saved } in places {
             let (known, stamp) = (before.remove(&path), stamps.remove(&path));
             let now_there = stamp.and_then(|_| fs::metadata(&path).ok());
             let is_same = now_there.is_some_and(|metadata| stamp == Some(Stamp::of(&metadata)));
@@ -128,21 +130,21 @@ impl Stamp {
     /// Whether the next change gives it another time than it had at this one.
     fn is_settled(&self, now: SystemTime) -> bool {
         let now = now.duration_since(UNIX_EPOCH).unwrap_or_default();
-        let settled = i64::try_from(now.saturating_sub(SETTLED).as_secs()).unwrap_or(i64::MAX);
+        let settled = i64::try_from(now.saturating_sub(MTIME_GRANULARITY).as_secs()).unwrap_or(i64::MAX);
         self.modified.0.max(self.changed.0) < settled
     }
 }
 
-fn places(config: &RulesConfig) -> Vec<Place> {
-    let mut places: Vec<Place> = Vec::new();
+fn places(config: &RulesConfig) -> Vec<FileEntry> {
+    let mut places: Vec<FileEntry> = Vec::new();
     for path in config.files.iter().map(Path::new) {
         let found = if path.is_dir() { of_directory(path) } else { vec![path.to_owned()] };
-        let place = |path: PathBuf| Place { name: path.display().to_string(), path, is_saved: false };
+        let place = |path: PathBuf| FileEntry { name: path.display().to_string(), path, is_saved: false };
         places.extend(found.into_iter().map(place));
     }
     if let Some(saved) = config.saved_files() {
         let name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let place = |path: PathBuf| Place { name: name(&path), path, is_saved: true };
+        let place = |path: PathBuf| FileEntry { name: name(&path), path, is_saved: true };
         places.extend(of_directory(&saved).into_iter().map(place));
     }
     let mut seen = BTreeSet::new();
@@ -163,13 +165,13 @@ fn of_directory(directory: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// Reads a file of at most so many bytes, with its stamp of before.
+/// Reads a file of at most `most` bytes, with its stamp of before.
 fn read(path: &Path, most: u64) -> io::Result<(String, Stamp)> {
     let file = File::open(path)?;
     let stamp = Stamp::of(&file.metadata()?);
     let mut text = String::new();
-    let length = file.take(LONGEST.min(most) + 1).read_to_string(&mut text)? as u64;
-    if length > LONGEST {
+    let length = file.take(MAX_FILE_BYTES.min(most) + 1).read_to_string(&mut text)? as u64;
+    if length > MAX_FILE_BYTES {
         return Err(io::Error::other("the file is longer than 1 MiB"));
     }
     if length > most {
@@ -204,7 +206,7 @@ mod tests {
         write("state/files/page.rules", "page");
         let config = config(folder.path(), &["b.rules", "more", "b.rules", "absent.rules"]);
         let mut files = Files::default();
-        assert_eq!(files.look(&config, SystemTime::now()), Looked { has_changed: true, read: 5 });
+        assert_eq!(files.poll(&config, SystemTime::now()), Looked { has_changed: true, read: 5 });
         let texts = files.all().iter().map(|file| file.text.as_deref().unwrap_or("unreadable"));
         assert_eq!(texts.collect::<Vec<_>>(), ["b", "a", "z", "unreadable", "page"]);
         assert_eq!(files.all()[4].name, "page.rules");
@@ -219,18 +221,18 @@ mod tests {
         let config = config(folder.path(), &["."]);
         let mut files = Files::default();
         let soon = SystemTime::now();
-        let later = soon + 2 * SETTLED;
-        assert_eq!(files.look(&config, soon), Looked { has_changed: true, read: 2 });
+        let later = soon + 2 * MTIME_GRANULARITY;
+        assert_eq!(files.poll(&config, soon), Looked { has_changed: true, read: 2 });
         // A change in this moment would not give them another time.
-        assert_eq!(files.look(&config, soon), Looked { has_changed: false, read: 2 });
-        assert_eq!(files.look(&config, later), Looked { has_changed: false, read: 2 });
-        assert_eq!(files.look(&config, later), Looked { has_changed: false, read: 0 });
+        assert_eq!(files.poll(&config, soon), Looked { has_changed: false, read: 2 });
+        assert_eq!(files.poll(&config, later), Looked { has_changed: false, read: 2 });
+        assert_eq!(files.poll(&config, later), Looked { has_changed: false, read: 0 });
         fs::write(path("a.rules"), "longer").unwrap();
-        assert_eq!(files.look(&config, later), Looked { has_changed: true, read: 1 });
+        assert_eq!(files.poll(&config, later), Looked { has_changed: true, read: 1 });
         fs::remove_file(path("b.rules")).unwrap();
-        assert_eq!(files.look(&config, later), Looked { has_changed: true, read: 0 });
+        assert_eq!(files.poll(&config, later), Looked { has_changed: true, read: 0 });
         files.forget();
-        assert_eq!(files.look(&config, later), Looked { has_changed: false, read: 1 });
+        assert_eq!(files.poll(&config, later), Looked { has_changed: false, read: 1 });
     }
 
     #[test]
@@ -246,7 +248,7 @@ mod tests {
         let mut files = Files::default();
         for text in ["one", "two", "six"] {
             write(text);
-            assert!(files.look(&config, SystemTime::now()).has_changed);
+            assert!(files.poll(&config, SystemTime::now()).has_changed);
             assert_eq!(files.all()[0].text.as_deref(), Ok(text));
         }
     }
@@ -254,11 +256,11 @@ mod tests {
     #[test]
     fn the_files_together_have_a_bound() {
         let folder = tempfile::tempdir().unwrap();
-        let text = " ".repeat(LONGEST as usize);
+        let text = " ".repeat(MAX_FILE_BYTES as usize);
         (10..75).for_each(|at| fs::write(folder.path().join(format!("{at}.rules")), &text).unwrap());
         fs::write(folder.path().join("99.rules"), format!("{text} ")).unwrap();
         let mut files = Files::default();
-        files.look(&config(folder.path(), &["."]), SystemTime::now());
+        files.poll(&config(folder.path(), &["."]), SystemTime::now());
         let errors: Vec<_> = files.all().iter().filter_map(|file| file.text.as_ref().err()).collect();
         assert_eq!(errors.len(), 2, "{errors:?}");
         assert!(errors[0].contains("64 MiB together"), "{errors:?}");

@@ -1,14 +1,14 @@
 //! A rule that reads several inputs, for instances that belong together.
 //!
-//! It takes the batches of all its instances, and the measurements of the clocks of their nodes, in the order of DAC time, topic and sequence number, up to a DAC time that their ledgers have declared complete: in the
-//! same order as a replay, so that it finds the same.
+//! The joint takes the batches of all its instances, and the measurements of the clocks of their nodes, in the order of DAC time, topic and sequence number, up to a DAC time that their ledgers have declared complete:
+//! in the same order as a replay, so that it finds the same.
 
 use crate::{
     cause,
     member::{Came, Damaged, Member, Role},
     result,
     ruleset::{LoadedProgram, RuleSet},
-    source::{Begin, Found, StandingAlarms, Surroundings},
+    source::{Begin, EvaluationContext, EvaluationOutput, StandingAlarms},
 };
 use oasis_alarms::{Checkpoint, CheckpointKey, Position};
 use oasis_dac::Instance;
@@ -38,7 +38,7 @@ pub struct Joint {
     members: Vec<Member>,
     /// The nodes whose clocks matter.
     clocks: Vec<String>,
-    /// What is read of a clock.
+    /// Input of the measurements of a clock.
     clock_input: Input,
     /// The last sample that was evaluated.
     last: LastSample,
@@ -52,16 +52,16 @@ pub struct Joint {
     counted: GroupFigures,
 }
 
-/// What is kept of it.
+/// Saved state of a joint.
 #[derive(Serialize, Deserialize)]
-struct Kept {
+struct JointSnapshot {
     group: SavedState,
     last: Option<(Uuid, u64, u64)>,
-    members: Vec<KeptMember>,
+    members: Vec<MemberSnapshot>,
 }
 
 #[derive(Serialize, Deserialize)]
-struct KeptMember {
+struct MemberSnapshot {
     node: String,
     name: String,
     /// Epoch and offset.
@@ -69,7 +69,7 @@ struct KeptMember {
     last: Option<(Uuid, u64, u64)>,
 }
 
-/// What a joint needs to begin.
+/// Context in which a joint begins.
 #[derive(Clone, Copy)]
 pub struct Beginning<'a> {
     pub set: &'a RuleSet,
@@ -82,7 +82,8 @@ pub struct Beginning<'a> {
 }
 
 impl Joint {
-    /// Of a rule that reads several inputs, for an instance of its first one. It begins at the position of the checkpoint.
+    /// Creates the joint of a rule that reads several inputs, for an instance of its first one. It begins at the position
+    /// of the checkpoint.
     pub fn new(
         (program, rule): (usize, usize),
         driver: Arc<Instance>,
@@ -93,7 +94,8 @@ impl Joint {
         let found = of.rules.get(rule)?;
         let mut group = Group::for_instance(of, rule, (&driver.node, &driver.name))?;
         let kept = checkpoint.filter(|checkpoint| checkpoint.rule_hash == FORM);
-        let kept: Option<Kept> = kept.and_then(|checkpoint| postcard::from_bytes(&checkpoint.state).ok());
+        let kept: Option<JointSnapshot> =
+            kept.and_then(|checkpoint| postcard::from_bytes(&checkpoint.state).ok());
         let names = (driver.node.to_string(), driver.name.to_string());
         let others = found.others().into_iter();
         let others = others.filter_map(|input| {
@@ -151,7 +153,7 @@ impl Joint {
         for member in &mut self.members {
             let names = (member.node.clone(), member.name.clone());
             for instance in topics.get(&(&*names.0, &*names.1)).into_iter().flatten() {
-                // What was measured before is still so.
+                // Earlier measurements of a clock are still valid.
                 let is_input = matches!(member.role, Role::Input(_));
                 member.offer(instance, is_from_next && is_input);
             }
@@ -204,7 +206,7 @@ impl Joint {
         self.group.waiting()
     }
 
-    /// What its group has counted since this was asked last.
+    /// Returns the counts of its group since the last call.
     pub fn take_figures(&mut self) -> GroupFigures {
         let GroupFigures { late, overflowed, unaligned } = self.group.figures();
         let before = std::mem::replace(&mut self.counted, self.group.figures());
@@ -221,11 +223,11 @@ impl Joint {
     /// If the archive cannot be read; what was evaluated stays so.
     pub fn advance(
         &mut self,
-        around: Surroundings<'_>,
+        around: EvaluationContext<'_>,
         until: u64,
         most: u64,
         flush: &dyn Fn(),
-        found: &mut Found,
+        found: &mut EvaluationOutput,
     ) -> Result<bool, ReadError> {
         let Some(LoadedProgram { program, .. }) = around.set.programs.get(self.program) else {
             return Ok(false);
@@ -257,7 +259,13 @@ impl Joint {
         Ok(false)
     }
 
-    fn take(&mut self, program: &Program, at: usize, evaluated: &mut Vec<Evaluated>, found: &mut Found) {
+    fn take(
+        &mut self,
+        program: &Program,
+        at: usize,
+        evaluated: &mut Vec<Evaluated>,
+        found: &mut EvaluationOutput,
+    ) {
         self.is_dirty = true;
         let Some(member) = self.members.get_mut(at) else { return };
         let input = match member.role {
@@ -284,11 +292,11 @@ impl Joint {
                 if let Some(instance) = member.instance() {
                     self.driver = instance.clone();
                 }
-                self.group.ask(program, (run.as_u128(), dac_time), rows, evaluated);
+                self.group.push_driver(program, (run.as_u128(), dac_time), rows, evaluated);
             }
             Role::Input(input) => {
                 found.samples += rows.len() as u64;
-                self.group.answer(program, input, dac_time, &rows, evaluated);
+                self.group.push_other(program, input, dac_time, &rows, evaluated);
             }
         }
     }
@@ -296,10 +304,10 @@ impl Joint {
     /// Makes results of events.
     fn report(
         &mut self,
-        around: Surroundings<'_>,
+        around: EvaluationContext<'_>,
         program: &Program,
         evaluated: Vec<Evaluated>,
-        found: &mut Found,
+        found: &mut EvaluationOutput,
     ) {
         for Evaluated { run, first, missing, last: (sequence, time), events, derived } in evaluated {
             let run = Uuid::from_u128(run);
@@ -322,17 +330,17 @@ impl Joint {
         key(&self.rule, &self.driver)
     }
 
-    /// Where it is.
+    /// Returns its checkpoint.
     pub fn checkpoint(&self, set: &RuleSet) -> Option<(CheckpointKey, Checkpoint)> {
         let group = self.group.save(&set.programs.get(self.program)?.program)?;
-        let member = |member: &Member| KeptMember {
+        let member = |member: &Member| MemberSnapshot {
             node: member.node.clone(),
             name: member.name.clone(),
             at: member.at.map(|at| (at.epoch.0, at.offset.0)),
             last: member.last.0,
         };
         let members = self.members.iter().map(member).collect();
-        let state = postcard::to_allocvec(&Kept { group, last: self.last.0, members }).ok()?;
+        let state = postcard::to_allocvec(&JointSnapshot { group, last: self.last.0, members }).ok()?;
         let driver = self.members.first()?;
         let (run, sequence) = driver.last.0.map_or((None, 0), |(run, sequence, _)| (Some(run), sequence));
         let wire::Position { epoch, offset } = driver.at?;

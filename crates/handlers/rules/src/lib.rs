@@ -1,6 +1,7 @@
 //! A handler that evaluates rules over the samples that the DAC receives.
 //!
-//! It follows the topic log of each instance that a rule reads, from the checkpoint of that instance on, evaluates its batches one after the other, and commits
+//! The handler follows the topic log of each instance that a rule reads, from the checkpoint of that instance on, evaluates its batches one after the other,
+//! and commits
 //! the events with new checkpoints to the [`Alarms`]. After a crash it begins again at the checkpoints, and the alarms ignore the events that they have.
 //! Silence is noticed at ticks of DAC time: the ledger of the instance declares the time complete, so that no sample of before can follow.
 //!

@@ -2,7 +2,7 @@
 
 use oasis_dac::{Delivery, DemandGuard, Instance};
 use oasis_handler::{InstanceLog, StoredSamples};
-use oasis_history::{Batch, NextStep, Piece, Reader, Start};
+use oasis_history::{Batch, NextStep, HistoryPart, Reader, Start};
 use oasis_rules::{Binding, Rows, program::Input};
 use oasis_rules_history::LastSample;
 use oasis_store::ReadError;
@@ -15,14 +15,14 @@ use std::{collections::VecDeque, sync::Arc};
 use uuid::Uuid;
 
 /// Bytes read at once.
-const READ: usize = 64 * 1024;
+const READ_CHUNK_BYTES: usize = 64 * 1024;
 /// Most topics of one instance that wait until the one before was read.
 const MAX_COMING: usize = 64;
 
 /// The place of a batch in the order: DAC time, topic, sequence number.
-pub type Place = (u64, u32, u64);
+pub type BatchKey = (u64, u32, u64);
 
-/// What an instance is for a rule.
+/// Role of an instance in a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
     /// One of the input of this number.
@@ -37,15 +37,15 @@ pub struct Member {
     pub node: String,
     pub name: String,
     following: Option<Following>,
-    /// What the archive has of a life of the DAC before, in which there is no topic yet.
+    /// Archived samples of a life of the DAC before, in which there is no topic yet.
     stored: Option<Reader>,
     /// Topics after this one.
     coming: VecDeque<Arc<Instance>>,
     /// Position of the next sample to evaluate, once there is one.
     pub at: Option<Position>,
     pub last: LastSample,
-    /// What was read and not evaluated, with the position after it.
-    pieces: VecDeque<(Piece, Position)>,
+    /// Pieces that were read and not evaluated, with the position after each.
+    pieces: VecDeque<(HistoryPart, Position)>,
     binding: Option<(Arc<ProbeType>, Binding)>,
     archive: Option<Arc<dyn StoredSamples>>,
 }
@@ -53,7 +53,7 @@ pub struct Member {
 struct Following {
     instance: Arc<Instance>,
     reader: Reader,
-    /// What another DAC has comes only while somebody reads it.
+    /// Samples of another DAC come only while they have a reader.
     _demand: Option<DemandGuard>,
     /// Up to where it was read.
     read: Position,
@@ -115,7 +115,7 @@ impl Member {
         let offset = if is_from_next { log.next() } else { log.start() };
         let first = Position { epoch: log.epoch(), offset };
         let at = *self.at.get_or_insert(first);
-        // What was read of the archive alone is read again.
+        // Pieces that were read of the archive alone are read again.
         self.pieces.clear();
         self.stored = None;
         let reader = Reader::new(&self.node, &self.name, Start::Position(at))
@@ -159,7 +159,7 @@ impl Member {
     ///
     /// # Errors
     /// If the archive cannot be read.
-    pub fn next(&mut self, flush: &dyn Fn()) -> Result<Option<Place>, ReadError> {
+    pub fn next(&mut self, flush: &dyn Fn()) -> Result<Option<BatchKey>, ReadError> {
         loop {
             while let Some((piece, after)) = self.pieces.front() {
                 if let Some(place) = place(piece) {
@@ -171,10 +171,10 @@ impl Member {
             }
             let following = self.following.as_mut().map(|following| &mut following.reader);
             let Some(reader) = following.or(self.stored.as_mut()) else { return Ok(None) };
-            let mut read = reader.read(READ)?;
+            let mut read = reader.read(READ_CHUNK_BYTES)?;
             while read.then == NextStep::Flush {
                 flush();
-                read = reader.read(READ)?;
+                read = reader.read(READ_CHUNK_BYTES)?;
             }
             self.at = Some(read.begin);
             if let Some(following) = &mut self.following {
@@ -208,7 +208,7 @@ impl Member {
     pub fn take(&mut self, input: &Input) -> Result<Option<Came>, Damaged> {
         let Some((piece, after)) = self.pieces.pop_front() else { return Ok(None) };
         self.at = Some(after);
-        let Piece::Samples(Batch { series, bytes, offsets, wanted, .. }) = piece else { return Ok(None) };
+        let HistoryPart::Samples(Batch { series, bytes, offsets, wanted, .. }) = piece else { return Ok(None) };
         if !input.reads(&series.probe_type) {
             return Ok(None);
         }
@@ -233,8 +233,8 @@ impl Member {
 }
 
 /// The place of a batch that can be read.
-fn place(piece: &Piece) -> Option<Place> {
-    let Piece::Samples(batch) = piece else { return None };
+fn place(piece: &HistoryPart) -> Option<BatchKey> {
+    let HistoryPart::Samples(batch) = piece else { return None };
     let header = Header::parse(&batch.bytes).ok()?;
     let skipped = batch.wanted.start.0.saturating_sub(batch.offsets.start.0);
     Some((header.dac_time, header.topic, header.first_sequence.saturating_add(skipped)))

@@ -49,7 +49,7 @@ pub struct Output {
     instances: HashMap<String, Registered>,
     /// Nodes, and their measured clocks.
     clocks: BTreeMap<String, Registered>,
-    /// Whether an archive keeps what nobody reads.
+    /// Whether an archive keeps samples without a reader.
     is_archived: bool,
     pub left_out: usize,
 }
@@ -82,7 +82,7 @@ impl Output {
         let mut output = Self { dac, session, commands, instances, clocks, is_archived, left_out: 0 };
         let hello =
             NodeMessage::Hello { protocol: PROTOCOL, node, secret: None, attach: None, drains: false };
-        output.say(&hello)?;
+        output.send_message(&hello)?;
         Ok(output)
     }
 
@@ -158,8 +158,8 @@ impl Output {
             declared: None,
             state: InstanceState { hertz: None, enabled: true, recorder: None },
         };
-        let answers =
-            self.say(&NodeMessage::Register { types: vec![probe_type], instances: vec![announced] })?;
+        let answers = self
+            .send_message(&NodeMessage::Register { types: vec![probe_type], instances: vec![announced] })?;
         let topic = answers.into_iter().find_map(|answer| match answer {
             DacMessage::Registered { topics } => topics.first().map(|assigned| assigned.topic),
             _ => None,
@@ -167,7 +167,7 @@ impl Output {
         Ok(topic.and_then(|topic: TopicId| self.dac.registry.instance(topic)))
     }
 
-    /// Sends samples of a derived instance, unless nobody would have them.
+    /// Sends samples of a derived instance, unless they would have no receiver.
     pub fn derived(&mut self, rule: &str, source: &Instance, rows: &Rows) {
         let Some(known) = self.instances.get_mut(&derived_name(rule, source)) else { return };
         if !self.is_archived && !known.instance.demand.has_readers() {
@@ -218,7 +218,7 @@ impl Output {
         self.clocks.keys().cloned().collect()
     }
 
-    /// Sends a measurement of a node's clock. Rules read it, also if nobody else does.
+    /// Sends a measurement of a node's clock. Rules read it, also without another reader.
     pub fn clock(&mut self, node: &str, ClockOffset { offset, uncertainty }: ClockOffset) {
         let Some(known) = self.clocks.get_mut(node) else { return };
         let mut row = Vec::with_capacity(16);
@@ -238,8 +238,8 @@ impl Output {
             if let DacMessage::Command { id, .. } = message {
                 let failure =
                     Failure::new("not_a_probe", "the DAC computes it from samples: command their probe");
-                // It is ignored if nobody waits any more.
-                let _ = self.say(&NodeMessage::Result { id, outcome: Outcome::Failed(failure) });
+                // The result is ignored if its request has ended.
+                let _ = self.send_message(&NodeMessage::Result { id, outcome: Outcome::Failed(failure) });
             }
         }
     }
@@ -266,7 +266,7 @@ impl Output {
         }
     }
 
-    fn say(&mut self, message: &NodeMessage) -> Result<Vec<DacMessage>, Failure> {
+    fn send_message(&mut self, message: &NodeMessage) -> Result<Vec<DacMessage>, Failure> {
         let json = serde_json::to_vec(message)
             .map_err(|error| Failure::new("message_invalid", error.to_string()))?;
         let mut answers = Vec::new();

@@ -9,8 +9,8 @@ use oasis_rules::{
 use oasis_wire::quantity::Nanos;
 use uuid::Uuid;
 
-/// An event whose samples came so long ago, in nanoseconds, is too late to act on.
-const LATE: u64 = 5_000_000_000;
+/// Age of an event's samples, in nanoseconds, from which it is too late to act on it.
+const MAX_EVENT_AGE: u64 = 5_000_000_000;
 
 /// The result of an event of an instance, with the run of its sample and its number among equals.
 pub fn of_event(
@@ -42,7 +42,7 @@ pub fn of_event(
         since: event.since,
         missing: event.missing,
         cause,
-        late: now.0.saturating_sub(event.dac_time) > LATE,
+        late: now.0.saturating_sub(event.dac_time) > MAX_EVENT_AGE,
         ..RuleEvent::new(key, name, (node, instance), kind)
     }
 }

@@ -75,7 +75,7 @@ impl RuleSet {
         self.programs.iter().find(|loaded| loaded.file.as_deref() == Some(file)).cloned()
     }
 
-    /// What the alarms know of the alarm rules.
+    /// Returns the facts of the alarm rules for the alarms.
     pub fn facts(&self) -> Vec<RuleFacts> {
         self.programs.iter().flat_map(|loaded| loaded.alarms.iter().cloned()).collect()
     }
@@ -122,7 +122,7 @@ impl RuleSet {
         described.collect()
     }
 
-    /// What the API shows. `instances` counts those of an input, by program and input.
+    /// Returns the loaded rules for the API. `instances` counts those of an input, by program and input.
     pub fn loaded(&self, instances: impl Fn(usize, usize) -> usize) -> Loaded {
         let rules = self.programs.iter().enumerate().flat_map(|(at, LoadedProgram { file, program, .. })| {
             let instances = &instances;

@@ -12,7 +12,7 @@ use crate::{
 use oasis_alarms::{Checkpoint, CheckpointKey, RuleEvent};
 use oasis_dac::{Dac, Delivery, DemandGuard, Instance, Wake, now};
 use oasis_handler::{InstanceLog, StoredSamples};
-use oasis_history::{Batch, NextStep, Piece, Reader, Start};
+use oasis_history::{Batch, NextStep, HistoryPart, Reader, Start};
 use oasis_rules::{Derived, Event, Program, SavedState, Standing, program::Body};
 use oasis_rules_history::{LastSample, restarted_at};
 use oasis_store::ReadError;
@@ -25,10 +25,10 @@ use std::{collections::HashMap, sync::Arc};
 use uuid::Uuid;
 
 /// Bytes read at once, of an instance with few rules and of one with many.
-const READ: std::ops::RangeInclusive<usize> = 16 * 1024..=1024 * 1024;
-/// About so many bytes of a batch are one sample.
+const READ_BYTES: std::ops::RangeInclusive<usize> = 16 * 1024..=1024 * 1024;
+/// Approximate bytes of a sample in a batch.
 const SAMPLE_BYTES: u64 = 16;
-/// Longest way of a sample from another DAC, in nanoseconds: an instance that is relayed is silent so much later.
+/// Upper bound of the delay of a sample from another DAC, in nanoseconds: a relayed instance is silent that much later.
 const RELAY_DELAY: u64 = 1_000_000_000;
 
 /// An instance and its rules. While it lives, the log wakes the thread.
@@ -53,7 +53,7 @@ pub struct Source {
     pub is_dirty: bool,
 }
 
-/// Where a new source begins.
+/// Position at which a new source begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Begin {
     /// At the first sample that this DAC received.
@@ -62,9 +62,9 @@ pub enum Begin {
     Next,
 }
 
-/// What an evaluation finds.
+/// Output of an evaluation.
 #[derive(Debug, Default)]
-pub struct Found {
+pub struct EvaluationOutput {
     /// Events with the topic, in the order of the samples.
     pub events: Vec<RuleEvent>,
     pub samples: u64,
@@ -79,7 +79,7 @@ pub struct Found {
     pub bytes: usize,
 }
 
-impl Found {
+impl EvaluationOutput {
     /// Adds an event.
     pub fn event(&mut self, event: RuleEvent) {
         let texts = [&event.rule, &event.node, &event.instance].into_iter().chain(&event.cause);
@@ -106,9 +106,9 @@ impl Found {
     }
 }
 
-/// What an evaluation looks at.
+/// Context of an evaluation.
 #[derive(Clone, Copy)]
-pub struct Surroundings<'a> {
+pub struct EvaluationContext<'a> {
     pub dac: &'a Dac,
     pub set: &'a RuleSet,
     /// The newest DAC time of the DAC's life before this one.
@@ -158,7 +158,7 @@ impl Source {
         if is_handed {
             source.take_over(set, standing);
         }
-        // It may have samples already.
+        // The instance may have samples already.
         source.wake.raise();
         source
     }
@@ -270,7 +270,7 @@ impl Source {
 
     /// About how many evaluations wait: samples times rules, and one if there may be none.
     pub fn work(&self) -> u64 {
-        // Of another life of the DAC the archive may have any number.
+        // The archive may have any number of another life of the DAC.
         let samples =
             if self.at.epoch == self.instance.log.epoch() { self.behind().max(1) } else { u64::MAX };
         samples.saturating_mul(self.rules)
@@ -290,7 +290,7 @@ impl Source {
         deadlines.min().map(|deadline| deadline.saturating_add(delay))
     }
 
-    /// How long its samples may be under way from the DAC that has received them, in nanoseconds.
+    /// Upper bound of the time that its samples are under way from the DAC that has received them, in nanoseconds.
     fn delay(&self) -> u64 {
         if self.demand.is_some() { RELAY_DELAY } else { 0 }
     }
@@ -301,17 +301,17 @@ impl Source {
     /// If the archive cannot be read; the position stays.
     pub fn advance(
         &mut self,
-        around: Surroundings<'_>,
+        around: EvaluationContext<'_>,
         budget: Budget,
         flush: &dyn Fn(),
-        found: &mut Found,
+        found: &mut EvaluationOutput,
     ) -> Result<bool, ReadError> {
         self.wake.lower();
         let samples = found.samples.saturating_add(budget.evaluations / self.rules);
         let (events, bytes) = (found.events.len() + budget.events, found.bytes + budget.bytes);
-        let is_full = |found: &Found| found.events.len() >= events || found.bytes >= bytes;
+        let is_full = |found: &EvaluationOutput| found.events.len() >= events || found.bytes >= bytes;
         let most = (budget.evaluations / self.rules).saturating_mul(SAMPLE_BYTES);
-        let most = usize::try_from(most).unwrap_or(usize::MAX).clamp(*READ.start(), *READ.end());
+        let most = usize::try_from(most).unwrap_or(usize::MAX).clamp(*READ_BYTES.start(), *READ_BYTES.end());
         loop {
             let mut read = self.reader.read(most)?;
             while read.then == NextStep::Flush {
@@ -340,11 +340,11 @@ impl Source {
         }
     }
 
-    fn piece(&mut self, around: Surroundings<'_>, piece: Piece, found: &mut Found) {
+    fn piece(&mut self, around: EvaluationContext<'_>, piece: HistoryPart, found: &mut EvaluationOutput) {
         match piece {
-            Piece::Samples(batch) => self.batch(around, batch, found),
-            Piece::Gap { cause, .. } => self.gap = Some(cause),
-            Piece::Epoch | Piece::Type(_) => {}
+            HistoryPart::Samples(batch) => self.batch(around, batch, found),
+            HistoryPart::Gap { cause, .. } => self.gap = Some(cause),
+            HistoryPart::Epoch | HistoryPart::Type(_) => {}
         }
     }
 
@@ -355,11 +355,11 @@ impl Source {
     /// If the archive cannot be read.
     pub fn pass(
         &mut self,
-        around: Surroundings<'_>,
+        around: EvaluationContext<'_>,
         dac_time: u64,
         budget: Budget,
         flush: &dyn Fn(),
-        found: &mut Found,
+        found: &mut EvaluationOutput,
     ) -> Result<bool, ReadError> {
         // In this order: what has come before that is in the log then.
         self.instance.ledger().complete(Nanos(dac_time));
@@ -377,7 +377,7 @@ impl Source {
         Ok(false)
     }
 
-    fn notice(&mut self, around: Surroundings<'_>, dac_time: u64, found: &mut Found) {
+    fn notice(&mut self, around: EvaluationContext<'_>, dac_time: u64, found: &mut EvaluationOutput) {
         for at in 0..self.units.len() {
             let Some(unit) = self.units.get_mut(at) else { continue };
             let (number, Some(loaded)) = (unit.program, around.set.programs.get(unit.program)) else {
@@ -389,7 +389,13 @@ impl Source {
     }
 
     /// In another life of the DAC silence begins anew, after what there was in the one before.
-    fn enter(&mut self, around: Surroundings<'_>, epoch: Epoch, dac_time: u64, found: &mut Found) {
+    fn enter(
+        &mut self,
+        around: EvaluationContext<'_>,
+        epoch: Epoch,
+        dac_time: u64,
+        found: &mut EvaluationOutput,
+    ) {
         let before = self.epoch.replace(epoch);
         if before.is_none() || before == Some(epoch) {
             return;
@@ -405,7 +411,7 @@ impl Source {
         self.is_dirty = true;
     }
 
-    fn batch(&mut self, around: Surroundings<'_>, batch: Batch, found: &mut Found) {
+    fn batch(&mut self, around: EvaluationContext<'_>, batch: Batch, found: &mut EvaluationOutput) {
         let Batch { series, bytes, offsets, wanted, .. } = batch;
         let gap = self.gap.take();
         let Ok(decoded) = batch::Batch::parse(&bytes, &series.probe_type) else {
@@ -455,11 +461,11 @@ impl Source {
     /// Makes results of events.
     fn report(
         &self,
-        around: Surroundings<'_>,
+        around: EvaluationContext<'_>,
         program: usize,
         context: Option<Context>,
         events: Vec<Event>,
-        found: &mut Found,
+        found: &mut EvaluationOutput,
     ) {
         let Some(LoadedProgram { program, .. }) = around.set.programs.get(program) else { return };
         let run = context.map(|context| context.run);
@@ -473,7 +479,7 @@ impl Source {
 
     fn result(
         &self,
-        around: Surroundings<'_>,
+        around: EvaluationContext<'_>,
         program: &Program,
         (event, run, index): (Event, Option<Uuid>, u32),
         context: Option<Context>,
@@ -489,7 +495,7 @@ impl Source {
         Some(result::of_event(rule, &self.instance, (event, run, index), cause, around.now))
     }
 
-    /// Where its rules are.
+    /// Returns the checkpoint of its rules.
     pub fn checkpoint(&self, set: &RuleSet) -> Option<(CheckpointKey, Checkpoint)> {
         let (position, last, dac_time, epoch) = (self.at, self.last, self.dac_time, self.epoch);
         let at = At { position, last, dac_time, epoch, is_handed: false };

@@ -1,4 +1,4 @@
-//! What others see of the handler.
+//! State of the handler as others see it.
 
 use crate::commands::Counts;
 use serde::Serialize;
@@ -22,11 +22,11 @@ pub struct State {
     pub instances_left_out: usize,
     /// Instances of rules that read several inputs, counted for each rule.
     pub joins: usize,
-    /// Those that are not evaluated, because there are too many.
+    /// Joins that are not evaluated, because there are too many.
     pub joins_left_out: usize,
-    /// Those that another DAC evaluates, as far as this one knows.
+    /// Joins that another DAC evaluates, as far as this one knows.
     pub joins_elsewhere: usize,
-    /// Those that are not evaluated, because this DAC does not know a node of them.
+    /// Joins that are not evaluated, because this DAC does not know a node of them.
     pub joins_waiting: usize,
     /// One such node.
     #[serde(skip_serializing_if = "Option::is_none")]

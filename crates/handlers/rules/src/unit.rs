@@ -55,7 +55,7 @@ pub fn is_read(set: &RuleSet, instance: &Instance) -> bool {
     !units(set, instance).is_empty()
 }
 
-/// How many rules there are in these.
+/// Returns the number of rules in these units.
 pub fn count_rules(set: &RuleSet, units: &[Unit]) -> u64 {
     let of_unit = |unit: &Unit| {
         let rules = set.programs.get(unit.program).map_or(&[][..], |loaded| &loaded.program.rules);

@@ -39,13 +39,13 @@ use std::{
 };
 
 /// Period of the ticks of DAC time at which silence is noticed.
-const TICK: Duration = Duration::from_millis(100);
+const MAX_WAIT: Duration = Duration::from_millis(100);
 /// Interval of checkpoints.
-const CHECKPOINT: Duration = Duration::from_secs(5);
+const CHECKPOINT_INTERVAL: Duration = Duration::from_secs(5);
 /// Rest after a round, in which more samples come: one wake for many.
-const REST: Duration = Duration::from_millis(1);
-/// About so many samples of one join in a round.
-const SAMPLES: u64 = 65_536;
+const ROUND_DELAY: Duration = Duration::from_millis(1);
+/// Approximate bound of the samples of one join in a round.
+const JOIN_SAMPLES: u64 = 65_536;
 
 /// Evaluates until it has to stop.
 pub fn run(
@@ -119,7 +119,7 @@ struct Work<'a> {
     config: &'a RulesConfig,
     bounds: RoundBounds,
     alarms: &'a Alarms,
-    /// Those of other DACs.
+    /// Alarms of other DACs.
     relayed: Option<&'a RelayedAlarms>,
     rules: &'a RulesState,
     shared: &'a Shared,
@@ -146,7 +146,7 @@ struct Work<'a> {
     deadlines: Deadlines,
     /// The version of the registry whose instances are followed.
     seen: Option<u64>,
-    /// When they were looked at last, and their topics.
+    /// Time at which the instances were polled last, and their topics.
     followed: Instant,
     topics: Vec<TopicId>,
     /// The newest DAC time of the DAC's life before this one.
@@ -160,7 +160,7 @@ struct Work<'a> {
     removed: Option<Instant>,
     /// Whether all files were loaded once.
     is_loaded: bool,
-    /// Where sources without a checkpoint begin.
+    /// Position at which sources without a checkpoint begin.
     begin: Begin,
     /// The DAC time of the newest event when the thread began.
     resumed: u64,
@@ -174,7 +174,7 @@ impl Work<'_> {
     fn run(&mut self, stopping: &Stopping) -> Result<(), Failure> {
         loop {
             let is_last = stopping.is_stopping();
-            self.look();
+            self.poll_files();
             self.publish_clocks();
             self.follow_instances();
             if is_last {
@@ -216,16 +216,16 @@ impl Work<'_> {
     /// Sleeps until there is something to do.
     fn rest(&self, stopping: &Stopping) {
         if self.pending.retry.is_some() {
-            stopping.wait_for(TICK);
+            stopping.wait_for(MAX_WAIT);
             return;
         }
-        if !self.waiting.is_empty() || self.joints.is_behind || stopping.wait_for(REST) {
+        if !self.waiting.is_empty() || self.joints.is_behind || stopping.wait_for(ROUND_DELAY) {
             return;
         }
         let wall = now().0;
         let to_deadline =
             self.deadlines.next().map(|deadline| Duration::from_nanos(deadline.saturating_sub(wall)));
-        let most = to_deadline.unwrap_or(TICK).clamp(REST, TICK);
+        let most = to_deadline.unwrap_or(MAX_WAIT).clamp(ROUND_DELAY, MAX_WAIT);
         self.ready.wait(most);
     }
 }

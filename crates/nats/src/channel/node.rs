@@ -10,7 +10,7 @@ use std::{io, os::unix::net::UnixStream, sync::mpsc, thread, time::Duration};
 use tokio::time::timeout;
 use uuid::Uuid;
 
-/// Longest wait for NATS besides that for the DAC.
+/// Longest wait for NATS in addition to that for the DAC.
 const NATS: Duration = Duration::from_secs(6);
 
 /// Connects to a DAC through NATS.
@@ -41,7 +41,7 @@ impl Connector for NatsConnector {
         far.set_nonblocking(true)?;
         let (ready, is_ready) = mpsc::channel();
         let (target, dac, patience) = (self.target.clone(), self.dac.clone(), self.patience);
-        // It ends with the connection: the node closes its half, or the DAC does.
+        // The thread ends with the connection: the node closes its half, or the DAC does.
         thread::Builder::new().name("oasis-nats".into()).spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
             let carried = runtime.and_then(|runtime| {

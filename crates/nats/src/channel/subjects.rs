@@ -3,7 +3,7 @@
 use async_nats::{Client, Subscriber};
 use bytes::Bytes;
 use futures_util::StreamExt;
-use oasis_channel::carried::{Broken, Messages, Piece, Window};
+use oasis_channel::carried::{Broken, Messages, StreamMessage, Window};
 use std::io;
 use uuid::Uuid;
 
@@ -26,11 +26,11 @@ pub struct Subjects {
 }
 
 impl Messages for Subjects {
-    async fn send(&mut self, piece: &Piece) -> io::Result<()> {
+    async fn send(&mut self, piece: &StreamMessage) -> io::Result<()> {
         self.client.publish(self.to.clone(), encode(piece)).await.map_err(io::Error::other)
     }
 
-    async fn receive(&mut self) -> io::Result<Piece> {
+    async fn receive(&mut self) -> io::Result<StreamMessage> {
         let message = self.from.next().await;
         let message = message.ok_or_else(|| io::Error::other("the subscription has ended"))?;
         decode(&message.payload).map_err(io::Error::other)
@@ -41,7 +41,7 @@ impl Messages for Subjects {
     }
 }
 
-fn encode(piece: &Piece) -> Bytes {
+fn encode(piece: &StreamMessage) -> Bytes {
     let (kind, number, bytes) = piece.parts();
     let mut message = Vec::with_capacity(HEADER + bytes.len());
     message.push(kind);
@@ -50,11 +50,11 @@ fn encode(piece: &Piece) -> Bytes {
     message.into()
 }
 
-fn decode(message: &Bytes) -> Result<Piece, Broken> {
+fn decode(message: &Bytes) -> Result<StreamMessage, Broken> {
     let no_piece = || Broken::NoPiece(message.len());
     let (&kind, rest) = message.split_first().ok_or_else(no_piece)?;
     let number = u64::from_le_bytes(*rest.first_chunk::<8>().ok_or_else(no_piece)?);
-    Piece::of_parts(kind, number, message.slice(HEADER..)).ok_or_else(no_piece)
+    StreamMessage::of_parts(kind, number, message.slice(HEADER..)).ok_or_else(no_piece)
 }
 
 #[cfg(test)]
@@ -65,7 +65,7 @@ mod tests {
     proptest! {
         #[test]
         fn pieces_come_out_as_they_went_in(number in any::<u64>(), bytes in proptest::collection::vec(any::<u8>(), 0..100)) {
-            for piece in [Piece::Data(number, bytes.clone().into()), Piece::Received(number), Piece::End] {
+            for piece in [StreamMessage::Data(number, bytes.clone().into()), StreamMessage::Received(number), StreamMessage::End] {
                 prop_assert_eq!(decode(&encode(&piece)), Ok(piece));
             }
         }

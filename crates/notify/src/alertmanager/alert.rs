@@ -8,9 +8,9 @@ use crate::{
 use serde::Serialize;
 use std::{collections::BTreeMap, time::Duration};
 
-/// How long an alert stands without a repetition, as Prometheus does it: four intervals.
+/// Time that an alert stands without a repetition, as Prometheus does it: four intervals.
 pub const STANDS: Duration = Duration::from_secs(240);
-/// How long the alert of a test stands.
+/// Time that the alert of a test stands.
 const TEST_STANDS: Duration = Duration::from_secs(60);
 /// Longest text of an annotation.
 const LONGEST_ANNOTATION: usize = 4 << 10;

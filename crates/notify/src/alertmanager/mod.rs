@@ -25,7 +25,7 @@ use std::{
 const BATCH: usize = 64;
 /// As Prometheus does it.
 const REPEATED_EVERY: Duration = Duration::from_secs(60);
-/// How long a cleared alert is repeated, for an Alertmanager that was away: as Prometheus does it.
+/// Time in which a cleared alert is repeated, for an Alertmanager that was away: as Prometheus does it.
 const CLEARED_FOR: Duration = Duration::from_secs(900);
 /// Cleared alerts that are repeated at most; of more the oldest are not.
 const MOST_CLEARED: usize = 10_000;
@@ -46,7 +46,7 @@ pub struct AlertmanagerConfig {
     pub page: String,
     /// Requests a minute.
     pub per_minute: u32,
-    /// How long a notification is tried, in seconds.
+    /// Time in which a notification is tried, in seconds.
     pub give_up_after_seconds: u64,
 }
 

@@ -115,7 +115,7 @@ fn documented() -> String {
     let (section, _) = rest.split_once("\n\n").unwrap();
     let mut table = String::new();
     for line in section.lines().filter_map(|line| line.strip_prefix("# ")) {
-        // What a value means stands after it.
+        // The meaning of a value stands after it.
         let setting = line.split("   ").next().unwrap();
         let setting = setting.split("  ").next().unwrap();
         if line.starts_with('[') || line.starts_with(|c: char| c.is_ascii_lowercase()) {

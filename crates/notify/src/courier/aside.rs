@@ -6,7 +6,7 @@ use oasis_wire::quantity::Nanos;
 use std::{collections::BTreeMap, time::Duration};
 
 /// Alarms put aside at most.
-const MOST: usize = 16;
+const MAX_DEFERRED_ALARMS: usize = 16;
 
 /// Alarms that are put aside.
 #[derive(Debug, Default)]
@@ -19,7 +19,7 @@ struct Entry {
 }
 
 impl Aside {
-    /// How many are put aside.
+    /// Number of alarms that are put aside.
     pub fn len(&self) -> usize {
         self.0.len()
     }
@@ -27,12 +27,12 @@ impl Aside {
     /// Puts the alarm of a message aside, once more or for the first time. Returns whether there was room.
     pub fn put(&mut self, message: &Message, error: &SendError, now: Nanos) -> bool {
         let key = &message.alarm.key;
-        if self.0.len() >= MOST {
+        if self.0.len() >= MAX_DEFERRED_ALARMS {
             // An alarm whose message is gone, or that is refused again.
             self.0.retain(|known, entry| known == key || entry.retry_at > now);
         }
         let failures = self.0.get(key).map_or(0, |entry| entry.failures).saturating_add(1);
-        if failures == 1 && self.0.len() >= MOST {
+        if failures == 1 && self.0.len() >= MAX_DEFERRED_ALARMS {
             return false;
         }
         let pause = backoff::pause(failures).max(error.retry_after.unwrap_or_default());

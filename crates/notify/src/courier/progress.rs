@@ -1,4 +1,4 @@
-//! How a destination is, for readers of its state.
+//! State of a destination, for its readers.
 
 use oasis_handler::Reach;
 use serde::Serialize;
@@ -8,7 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Condition {
-    /// It does, or nothing was sent yet.
+    /// The destination works, or nothing was sent yet.
     #[default]
     Ok,
     /// The last attempt failed.
@@ -25,7 +25,7 @@ impl Condition {
     }
 }
 
-/// How a destination is. Locked for a few assignments.
+/// State of a destination. Locked for a few assignments.
 #[derive(Debug, Default)]
 pub struct Progress(Mutex<Reach<Condition>>);
 
@@ -40,7 +40,7 @@ impl Progress {
         self.lock().note(Condition::Failing, Some(why.into()));
     }
 
-    /// How it is now.
+    /// Returns the present state.
     pub fn now(&self) -> Reach<Condition> {
         self.lock().clone()
     }

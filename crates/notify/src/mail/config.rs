@@ -12,11 +12,11 @@ pub struct MailConfig {
     pub server: String,
     /// Its port; 0: the usual one, 587 with STARTTLS, 465 with TLS, 25 without.
     pub port: u16,
-    /// How the connection is encrypted.
+    /// Encryption of the connection.
     pub tls: MailTls,
     /// File with the CA of the server; empty: those that the system trusts.
     pub ca_file: PathBuf,
-    /// User at the server; empty: nobody signs in.
+    /// User at the server; empty: no sign-in.
     pub user: String,
     /// File with the user's password.
     pub password_file: PathBuf,
@@ -28,11 +28,11 @@ pub struct MailConfig {
     pub page: String,
     /// Mails a minute.
     pub per_minute: u32,
-    /// How long a notification is tried, in seconds.
+    /// Time in which a notification is tried, in seconds.
     pub give_up_after_seconds: u64,
 }
 
-/// How the connection to a mail server is encrypted.
+/// Encryption of the connection to a mail server.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum MailTls {

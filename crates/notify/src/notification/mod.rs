@@ -1,4 +1,4 @@
-//! What people are told: an alarm was raised or cleared, or somebody tests a destination.
+//! Notifications for people: an alarm was raised or cleared, or a destination is tested.
 
 pub mod body;
 pub mod prose;
@@ -16,7 +16,7 @@ pub struct Notification {
     pub id: i64,
     /// The same for each attempt: receivers recognize repetitions by it.
     pub key: String,
-    /// What it says.
+    /// Content of the notification.
     pub event: Event,
     /// The DAC that sends it.
     pub dac: String,
@@ -30,14 +30,14 @@ pub struct Notification {
     pub coalesced: u64,
 }
 
-/// What a notification says.
+/// Content of a notification.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event {
     /// The alarm stands.
     Raised,
     /// The alarm does not stand any longer.
     Cleared,
-    /// There is no alarm; somebody tests the destination.
+    /// There is no alarm; a user tests the destination.
     Test,
 }
 

@@ -28,7 +28,7 @@ pub fn hot() -> Notification {
     Notification { id: 17, key, event: Event::Raised, alarm, ..test }
 }
 
-/// It is no longer.
+/// The alarm is no longer active.
 pub fn cleared() -> Notification {
     let mut one = hot();
     one.event = Event::Cleared;

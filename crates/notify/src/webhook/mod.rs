@@ -19,7 +19,7 @@ use ureq::http::Uri;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct WebhookConfig {
-    /// Where the requests go.
+    /// Address of the requests.
     pub url: String,
     /// File with the secret that signs them.
     pub secret_file: PathBuf,
@@ -31,7 +31,7 @@ pub struct WebhookConfig {
     pub page: String,
     /// Messages a minute.
     pub per_minute: u32,
-    /// How long a notification is tried, in seconds.
+    /// Time in which a notification is tried, in seconds.
     pub give_up_after_seconds: u64,
 }
 

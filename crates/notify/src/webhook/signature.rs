@@ -1,4 +1,4 @@
-//! What proves to the receiver of a webhook who has sent it, and when.
+//! Signature that proves to the receiver of a webhook its sender and its time.
 
 use crate::secret_file::Secret;
 use ring::hmac;

@@ -12,9 +12,9 @@ use std::{
 
 /// The folder of the process that is killed.
 const FOLDER: &str = "OASIS_NOTIFY_TEST_FOLDER";
-/// Where its notifications go.
+/// Address of its notifications.
 const URL: &str = "OASIS_NOTIFY_TEST_URL";
-/// How often it is killed.
+/// Number of kills.
 const KILLS: &str = "OASIS_NOTIFY_KILLS";
 
 fn config(url: &str) -> String {

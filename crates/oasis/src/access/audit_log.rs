@@ -20,7 +20,7 @@ use std::{
 };
 
 /// Most records that `-n` keeps.
-const MOST_NEWEST: u64 = 1_000_000;
+const MAX_NEWEST_RECORDS: u64 = 1_000_000;
 
 #[derive(Debug, Args)]
 pub struct Arguments {
@@ -77,7 +77,7 @@ pub(super) struct Filter {
     #[arg(long)]
     pub(super) target: Option<String>,
     /// Only the newest N of them.
-    #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=MOST_NEWEST))]
+    #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=MAX_NEWEST_RECORDS))]
     pub(super) newest: Option<u64>,
     /// Output format.
     #[arg(long, value_enum, default_value_t)]

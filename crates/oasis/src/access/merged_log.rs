@@ -21,17 +21,17 @@ use std::{
 };
 
 /// Records that are shown unless `-n` says otherwise, and at most.
-const SHOWN: usize = 1_000;
-const MOST_SHOWN: u64 = 100_000;
-/// Records of one answer. A record has 16 KiB at most, so an answer has some bytes less than [`MOST_BYTES`].
-const PAGE: usize = 500;
-const MOST_BYTES: u64 = 10 << 20;
+const DEFAULT_SHOWN_RECORDS: usize = 1_000;
+const MAX_SHOWN_RECORDS: u64 = 100_000;
+/// Records of one answer. A record has 16 KiB at most, so an answer has some bytes less than [`MAX_PAGE_BYTES`].
+const PAGE_RECORDS: usize = 500;
+const MAX_PAGE_BYTES: u64 = 10 << 20;
 /// Time for an answer.
-const PATIENCE: Duration = Duration::from_secs(10);
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
 /// Most DACs.
-const MOST_DACS: usize = 1_000;
+const MAX_DACS: usize = 1_000;
 
-/// Whose logs.
+/// The DACs whose logs are read.
 #[derive(Debug, Args)]
 pub struct Dacs {
     /// Show the log of this DAC, over HTTP; repeat it to merge several logs in the order of time.
@@ -67,9 +67,9 @@ impl Dacs {
         // A log that is named twice is read once.
         let mut seen = BTreeSet::new();
         servers.retain(|(_, server)| seen.insert(server.url.page()));
-        if servers.len() > MOST_DACS {
+        if servers.len() > MAX_DACS {
             bail!(
-                "{} DACs are more than the {MOST_DACS} whose logs can be merged: name some with --url",
+                "{} DACs are more than the {MAX_DACS} whose logs can be merged: name some with --url",
                 servers.len()
             );
         }
@@ -79,16 +79,18 @@ impl Dacs {
 
 /// Shows the newest records of all logs, oldest first. Fails after that if a DAC did not answer.
 pub fn show(dacs: &Dacs, filter: &Filter) -> anyhow::Result<()> {
-    let most = filter.newest.unwrap_or(SHOWN as u64);
-    if most > MOST_SHOWN {
-        bail!("-n {most} is too much for several logs: use {MOST_SHOWN} at most, with --from and --to");
+    let most = filter.newest.unwrap_or(DEFAULT_SHOWN_RECORDS as u64);
+    if most > MAX_SHOWN_RECORDS {
+        bail!(
+            "-n {most} is too much for several logs: use {MAX_SHOWN_RECORDS} at most, with --from and --to"
+        );
     }
     // A wrong time is an error here, not at each DAC.
     time_flag::span(filter.from.as_deref(), filter.to.as_deref())?;
     let servers = dacs.servers()?;
     let mut logs = Vec::new();
     for (dac, server) in servers {
-        let api = api::within(&server, Some(PATIENCE));
+        let api = api::within(&server, Some(REQUEST_TIMEOUT));
         let mut log = Log { dac, api: None, waiting: VecDeque::new(), before: None, problem: None };
         match api {
             Ok(api) => log.api = Some(api),
@@ -133,7 +135,7 @@ struct Log {
     api: Option<Api>,
     /// Records that were read, newest first.
     waiting: VecDeque<Record>,
-    /// What the next answer begins before.
+    /// Sequence number that the next answer ends before.
     before: Option<u64>,
     /// Why no more records come.
     problem: Option<String>,
@@ -154,7 +156,7 @@ impl Log {
                 Ok(Page { records, next }) => {
                     // Numbers must fall, whatever a DAC says: otherwise this would never end.
                     let is_end = next.is_none() || self.before.is_some_and(|before| next >= Some(before));
-                    self.waiting.extend(records.into_iter().take(PAGE));
+                    self.waiting.extend(records.into_iter().take(PAGE_RECORDS));
                     self.before = next;
                     if is_end {
                         self.api = None;
@@ -167,7 +169,7 @@ impl Log {
 }
 
 fn page(api: &Api, filter: &Filter, before: Option<u64>) -> anyhow::Result<Page> {
-    let (limit, before) = (PAGE.to_string(), before.map(|before| before.to_string()));
+    let (limit, before) = (PAGE_RECORDS.to_string(), before.map(|before| before.to_string()));
     let parameters = [
         ("limit", Some(limit.as_str())),
         ("before", before.as_deref()),
@@ -178,7 +180,7 @@ fn page(api: &Api, filter: &Filter, before: Option<u64>) -> anyhow::Result<Page>
         ("target", filter.target.as_deref()),
     ];
     let query: Vec<_> = parameters.into_iter().filter_map(|(key, value)| Some((key, value?))).collect();
-    Ok(api.get_bounded("/audit-log", &query, MOST_BYTES)?)
+    Ok(api.get_bounded("/audit-log", &query, MAX_PAGE_BYTES)?)
 }
 
 /// Takes the newest record of all logs. Each log keeps its own order, also if a clock was set.

@@ -9,7 +9,7 @@ use super::{
 use crate::{output_format::Format, time_flag};
 use anyhow::bail;
 use clap::Args;
-use oasis_access::{Document, Enrolled, Name, Pattern, Seen, read_seen_nodes};
+use oasis_access::{Document, EnrolledCertificate, Name, Pattern, SeenNode, read_seen_nodes};
 use oasis_wire::quantity::Nanos;
 use serde_json::{Value, json};
 use std::{
@@ -19,10 +19,10 @@ use std::{
 };
 
 /// Digits of a fingerprint in a table.
-const SHORT: usize = 16;
+const FINGERPRINT_DIGITS: usize = 16;
 
 /// Most names that an error suggests.
-const NEAR: usize = 3;
+const MAX_SUGGESTIONS: usize = 3;
 
 #[derive(Debug, Args)]
 pub struct Token {
@@ -106,7 +106,7 @@ pub fn revoke(arguments: Revoke) -> anyhow::Result<()> {
     unless_pipe_is_closed(writeln!(io::stdout(), "{said}").map_err(Into::into))
 }
 
-/// Refuses a name that nobody has: with a typing error the node itself would stay connected.
+/// Rejects a name that no node has: with a typing error the node itself would stay connected.
 fn check_known(folder: &Folder, node: &str) -> anyhow::Result<()> {
     let nodes = folder.store()?.read_nodes()?;
     let seen = read_seen_nodes(&folder.path);
@@ -128,7 +128,7 @@ fn near<'a>(wanted: &str, known: impl Iterator<Item = &'a String>) -> Vec<&'a st
         .collect();
     near.sort_unstable();
     near.dedup();
-    near.into_iter().map(|(_, name)| name).take(NEAR).collect()
+    near.into_iter().map(|(_, name)| name).take(MAX_SUGGESTIONS).collect()
 }
 
 /// Lists the certificates of nodes.
@@ -141,7 +141,7 @@ pub fn list(arguments: List) -> anyhow::Result<()> {
 struct Entry {
     node: String,
     sha256: String,
-    certificate: Option<Enrolled>,
+    certificate: Option<EnrolledCertificate>,
     last_seen: Option<String>,
     state: &'static str,
 }
@@ -165,7 +165,7 @@ fn entries(folder: &Folder, now: Nanos) -> anyhow::Result<Vec<Entry>> {
         return Ok(Vec::new());
     }
     let nodes = folder.store()?.read_nodes()?;
-    let mut seen: BTreeMap<String, Seen> = read_seen_nodes(&folder.path);
+    let mut seen: BTreeMap<String, SeenNode> = read_seen_nodes(&folder.path);
     let mut entries = Vec::new();
     for (name, node) in nodes.nodes() {
         for certificate in node.certificates.iter().rev() {
@@ -173,8 +173,8 @@ fn entries(folder: &Folder, now: Nanos) -> anyhow::Result<Vec<Entry>> {
             let is_seen = seen.get(name).is_some_and(|seen| seen.sha256 == sha256);
             let last_seen = is_seen.then(|| seen.remove(name)).flatten().map(|seen| seen.time.to_string());
             let state = match certificate {
-                Enrolled { revoked: Some(_), .. } => "revoked",
-                Enrolled { ends, .. } if ends.0 <= now => "expired",
+                EnrolledCertificate { revoked: Some(_), .. } => "revoked",
+                EnrolledCertificate { ends, .. } if ends.0 <= now => "expired",
                 _ => "active",
             };
             let certificate = Some(certificate.clone());
@@ -191,7 +191,7 @@ fn entries(folder: &Folder, now: Nanos) -> anyhow::Result<Vec<Entry>> {
             });
         }
     }
-    for (name, Seen { sha256, time }) in seen {
+    for (name, SeenNode { sha256, time }) in seen {
         let is_revoked = nodes.nodes().get(&name).and_then(|node| node.revoked).is_some();
         let state = if is_revoked { "revoked" } else { "issued elsewhere" };
         let last_seen = Some(time.to_string());
@@ -204,12 +204,12 @@ fn entries(folder: &Folder, now: Nanos) -> anyhow::Result<Vec<Entry>> {
 impl Entry {
     fn row(&self) -> [String; 6] {
         let dash = || "-".to_owned();
-        let time = |of: fn(&Enrolled) -> oasis_access::Time| {
+        let time = |of: fn(&EnrolledCertificate) -> oasis_access::Time| {
             self.certificate.as_ref().map_or_else(dash, |certificate| of(certificate).to_string())
         };
         [
             self.node.clone(),
-            self.sha256.chars().take(SHORT).collect(),
+            self.sha256.chars().take(FINGERPRINT_DIGITS).collect(),
             time(|certificate| certificate.enrolled),
             time(|certificate| certificate.ends),
             self.last_seen.clone().unwrap_or_else(dash),

@@ -64,11 +64,11 @@ fn record<T>(
     Ok(changed?)
 }
 
-/// Does something to the files of an archive, for which the permissions of the files are the right. If there is an audit log, it says so before, and then what
-/// became of it. `is_required`: nothing is done if the log cannot be written.
+/// Acts on the files of an archive, as far as the permissions of the files allow. If there is an audit log, it records
+/// the attempt first, and then the outcome. `is_required`: nothing is done if the log cannot be written.
 ///
 /// # Errors
-/// Those of the action; or of the log, if it is required.
+/// The errors of the action; and of the log, if it is required.
 pub fn of_archive<T>(
     folder: &AccessFolder,
     (action, target, arguments): (&str, &str, Value),

@@ -52,7 +52,7 @@ administration; read, command and * for several. See docs/reference/permissions.
         #[arg(long, value_name = "RULE", required = true)]
         allow: Vec<Rule>,
     },
-    /// Remove a role that nobody has.
+    /// Remove a role that no account has.
     #[command(after_help = "Examples:
   oasis role remove fitter")]
     Remove {

@@ -33,7 +33,7 @@ enum Verb {
   oasis token create night-shift --role operator --owner ada --token-file night-shift.token
   oasis token create kiosk --role viewer --embed --scope 'read plant-7/*' --expires never")]
     Create {
-        /// What it is for.
+        /// Its purpose.
         name: Name,
         /// Role of the token; several are allowed: see `oasis role list`.
         #[arg(long = "role", value_name = "ROLE", required = true)]
@@ -122,7 +122,7 @@ pub fn write_token(
         (Ok(created), _) => created,
         (Err(error), out) => {
             if let Some((path, _)) = out {
-                // It is empty.
+                // The file is empty.
                 let _ = fs::remove_file(path);
             }
             return Err(error);

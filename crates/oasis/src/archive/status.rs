@@ -46,7 +46,7 @@ fn print(out: &mut impl Write, archive: &Value) -> io::Result<()> {
     Ok(())
 }
 
-/// What the archive does, in words.
+/// Describes in words what the archive does.
 fn condition(archive: &Value) -> String {
     let words = match text(archive, "condition") {
         "storing" => return "stores samples".into(),

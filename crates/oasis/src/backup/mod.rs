@@ -19,8 +19,8 @@ use std::{
 };
 use tempfile::TempDir;
 
-/// Largest file that is read at once, so that its size is that of its content even if another file replaces it.
-const AT_ONCE: u64 = 16 * 1024 * 1024;
+/// Largest file that is read in one piece, so that its size is that of its content even if another file replaces it.
+const MAX_SINGLE_READ_BYTES: u64 = 16 * 1024 * 1024;
 
 #[derive(Debug, Args)]
 pub struct Arguments {
@@ -182,11 +182,11 @@ impl<W: Write> Writing<W> {
             file => file?,
         };
         let size = file.metadata()?.len();
-        if size > AT_ONCE {
+        if size > MAX_SINGLE_READ_BYTES {
             return Ok(self.put(place, size, file)?);
         }
         let mut bytes = Vec::new();
-        file.take(AT_ONCE).read_to_end(&mut bytes)?;
+        file.take(MAX_SINGLE_READ_BYTES).read_to_end(&mut bytes)?;
         Ok(self.put(place, bytes.len() as u64, &bytes[..])?)
     }
 
@@ -204,7 +204,7 @@ fn listed(mut places: Vec<&str>) -> String {
     places.join(", ")
 }
 
-/// Makes a folder for the copy of a database, which nobody else can read.
+/// Makes a folder for the copy of a database that only its owner can read.
 fn scratch() -> io::Result<TempDir> {
     let private = fs::Permissions::from_mode(0o700);
     tempfile::Builder::new().prefix("oasis-backup-").permissions(private).tempdir()

@@ -1,4 +1,4 @@
-//! What a DAC keeps, by its configuration: folders and files, with their places in a backup.
+//! The data that a DAC keeps, by its configuration: folders and files, with their places in a backup.
 
 use crate::config::Config;
 use anyhow::Context;
@@ -54,7 +54,7 @@ pub struct Parts {
 }
 
 impl Parts {
-    /// Those of a DAC with this configuration, which a file may say.
+    /// Returns the parts of a DAC with this configuration. `file` is the configuration file, if there is one.
     ///
     /// # Errors
     /// If the file cannot be read.

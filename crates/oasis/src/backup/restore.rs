@@ -58,7 +58,7 @@ fn settle(folder: &Path, target: &Path, manifest: &Manifest) -> io::Result<()> {
         };
         set(&mut table, setting, value);
     }
-    // What the backup lacks would be shared with the DAC that it was made of.
+    // A folder that the backup lacks would be shared with the DAC that the backup was made of.
     for setting in FOLDERS.into_iter().filter(|setting| !manifest.settings.contains_key(*setting)) {
         if let Some((section, key)) = setting.split_once('/')
             && let Some(Value::Table(section)) = table.get_mut(section)

@@ -1,4 +1,4 @@
-//! How to trust an authority.
+//! Instructions to trust an authority.
 
 use std::path::Path;
 

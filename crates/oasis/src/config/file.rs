@@ -5,14 +5,14 @@ use anyhow::bail;
 use serde::de::DeserializeOwned;
 
 /// Longest configuration, in bytes: a device or a recording instead of a file would take all memory.
-pub const LONGEST: u64 = 1024 * 1024;
+pub const MAX_FILE_BYTES: u64 = 1024 * 1024;
 
 /// Parses settings.
 ///
 /// # Errors
 /// Names the place and what to write there.
 pub fn parse<T: DeserializeOwned>(bytes: &[u8]) -> anyhow::Result<T> {
-    if bytes.len() as u64 > LONGEST {
+    if bytes.len() as u64 > MAX_FILE_BYTES {
         bail!("it is longer than 1 MiB: is this the right file?");
     }
     let text = std::str::from_utf8(bytes).map_err(|error| {

@@ -96,17 +96,18 @@ impl Config {
         self.rules.directory = self.rules_directory().unwrap_or_default();
     }
 
-    /// Where a DAC keeps labels and settings of nodes: beside the archive, unless the configuration says where; none if neither says so.
+    /// Returns the folder for labels and settings of nodes: that of the configuration, or else one beside the archive;
+    /// none without both.
     pub fn settings_directory(&self) -> Option<PathBuf> {
         self.beside_the_archive(&self.channel.settings_dir, "settings").map(PathBuf::from)
     }
 
-    /// Where a DAC keeps the dashboards of its page; as [`Self::settings_directory`].
+    /// Returns the folder for the dashboards of the page; as [`Self::settings_directory`].
     pub fn layouts_directory(&self) -> Option<String> {
         self.beside_the_archive(&self.doors.layouts_dir, "layouts")
     }
 
-    /// Where a DAC with rules keeps their state; none if neither the configuration nor an archive says so.
+    /// Returns the folder for the state of rules; none if neither the configuration nor an archive names one.
     pub fn rules_directory(&self) -> Option<String> {
         self.beside_the_archive(&self.rules.directory, "rules")
     }

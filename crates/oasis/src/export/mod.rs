@@ -30,7 +30,7 @@ use std::{
 };
 
 /// Samples between two updates of the progress line.
-const TOLD: u64 = 4_096;
+const UPDATE_INTERVAL_SAMPLES: u64 = 4_096;
 
 /// Writes all samples of the instances, and reports missing samples on standard error. The audit log says so, if there is one that can be written.
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
@@ -144,7 +144,7 @@ fn write_all(
                     format!("exporting {}/{}", Visible(&source.node), Visible(&source.instance))
                 })?;
                 written += 1;
-                if written % TOLD == 0 {
+                if written % UPDATE_INTERVAL_SAMPLES == 0 {
                     progress.show(|| format!("{written} samples"));
                 }
             }
@@ -156,7 +156,7 @@ fn write_all(
     }
     writer.finish()?;
     progress.clear();
-    lost.say();
+    lost.report();
     Ok(written)
 }
 
@@ -185,7 +185,7 @@ impl Lost {
         *places += 1;
     }
 
-    fn say(&self) {
+    fn report(&self) {
         for (target, causes) in &self.0 {
             for (cause, (samples, places)) in causes {
                 let are = if *samples == 1 { "sample is" } else { "samples are" };

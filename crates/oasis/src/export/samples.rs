@@ -12,9 +12,9 @@ use std::{
 };
 
 /// Bytes of batches read at once, of all instances together.
-const READ: usize = 1024 * 1024;
+const READ_CHUNK_BYTES: usize = 1024 * 1024;
 /// The least that is read of one instance.
-const LEAST_READ: usize = 16 * 1024;
+const MIN_READ_BYTES: usize = 16 * 1024;
 
 /// The next item of an instance.
 #[derive(Debug)]
@@ -133,13 +133,13 @@ struct Next {
 }
 
 impl Samples {
-    /// Of these instances.
+    /// Reads these instances.
     pub fn new(history: &History, targets: &[Target], span: Span, order: Order) -> Self {
         let (left, begun) = (targets.to_vec().into(), Vec::new());
         Self { history: history.clone(), span, order, left, begun, next: BinaryHeap::new() }
     }
 
-    /// What comes next.
+    /// Returns the next item.
     ///
     /// # Errors
     /// If the archive cannot be read.
@@ -148,8 +148,12 @@ impl Samples {
         while self.next.len() < most
             && let Some(target) = self.left.pop_front()
         {
-            let read = if self.order == Order::ByTime { READ / (self.left.len() + 1) } else { READ };
-            self.begin(&target, read.max(LEAST_READ))?;
+            let read = if self.order == Order::ByTime {
+                READ_CHUNK_BYTES / (self.left.len() + 1)
+            } else {
+                READ_CHUNK_BYTES
+            };
+            self.begin(&target, read.max(MIN_READ_BYTES))?;
         }
         let Some(Reverse(next)) = self.next.pop() else { return Ok(None) };
         self.advance(next.at)?;

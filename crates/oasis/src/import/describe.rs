@@ -1,6 +1,6 @@
 //! `oasis import --describe`: the content of recordings, without importing them.
 
-use super::{Arguments, INCOMPLETE, recording};
+use super::{Arguments, EXIT_INCOMPLETE, recording};
 use anyhow::{Context, bail};
 use oasis_format::{
     input::{DescribedSeries, Finding, Report},
@@ -50,7 +50,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     }
     Ok(match (has_failed, is_complete) {
         (true, _) => ExitCode::FAILURE,
-        (false, false) => ExitCode::from(INCOMPLETE),
+        (false, false) => ExitCode::from(EXIT_INCOMPLETE),
         (false, true) => ExitCode::SUCCESS,
     })
 }

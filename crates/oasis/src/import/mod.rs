@@ -34,7 +34,7 @@ use std::{
 };
 
 /// Exit status if each file was imported, but messages or values of some were not.
-const INCOMPLETE: u8 = 3;
+const EXIT_INCOMPLETE: u8 = 3;
 
 /// The kind of a finding in a segment file whose last record was not written completely.
 const TORN_TAIL: &str = "torn_tail";
@@ -105,7 +105,7 @@ impl Outcomes<'_> {
     fn exit_code(&self) -> ExitCode {
         match (self.failed.is_empty(), self.incomplete.is_empty()) {
             (false, _) => ExitCode::FAILURE,
-            (true, false) => ExitCode::from(INCOMPLETE),
+            (true, false) => ExitCode::from(EXIT_INCOMPLETE),
             (true, true) => ExitCode::SUCCESS,
         }
     }

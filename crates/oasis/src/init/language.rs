@@ -24,9 +24,9 @@ pub enum Language {
     Go,
 }
 
-/// What templates are filled with.
-pub struct Place<'a> {
-    /// Of the program and its node.
+/// The values that fill the templates.
+pub struct TemplateContext<'a> {
+    /// Name of the program and its node.
     pub name: &'a str,
     pub sdk: &'a Sdk,
     /// This program.
@@ -35,8 +35,8 @@ pub struct Place<'a> {
     pub uuid: Uuid,
 }
 
-impl Place<'_> {
-    /// How a shell calls this program: by its name if it finds that, or else by its path.
+impl TemplateContext<'_> {
+    /// Returns the command of this program in a shell: its name if `PATH` has it, or else its path.
     fn command(&self) -> String {
         let found = env::var_os("PATH")
             .is_some_and(|path| env::split_paths(&path).any(|folder| folder.join("oasis").is_file()));
@@ -93,17 +93,17 @@ impl Language {
     }
 
     /// The files of a program: paths and texts.
-    pub fn files(self, place: &Place<'_>) -> Vec<(&'static str, String)> {
+    pub fn files(self, context: &TemplateContext<'_>) -> Vec<(&'static str, String)> {
         let settings = if self == Self::C99 { format!("{SETTINGS}{GATEWAY}") } else { SETTINGS.to_owned() };
-        let mut files = vec![("README.md", self.readme(place)), ("oasis.toml", settings)];
+        let mut files = vec![("README.md", self.readme(context)), ("oasis.toml", settings)];
         let declared = if self.has_pdl() { Some(PDL) } else { None };
-        let templates = declared.into_iter().chain(self.templates(place.sdk)).chain([IGNORED]);
-        files.extend(templates.map(|(path, template)| (path, place.fill(template))));
+        let templates = declared.into_iter().chain(self.templates(context.sdk)).chain([IGNORED]);
+        files.extend(templates.map(|(path, template)| (path, context.fill(template))));
         files
     }
 
     /// Commands that start a DAC, build the program and run it, in its folder.
-    pub fn commands(self, place: &Place<'_>) -> [String; 3] {
+    pub fn commands(self, context: &TemplateContext<'_>) -> [String; 3] {
         let up = "@command@ up --config oasis.toml";
         let (build, run) = match self {
             Self::Rust => ("cargo build", "cargo run"),
@@ -118,7 +118,7 @@ impl Language {
             }
             Self::Go => ("go build -o build/@name@ .", "build/@name@"),
         };
-        [up, build, run].map(|command| place.fill(command))
+        [up, build, run].map(|command| context.fill(command))
     }
 
     /// Whether probes are declared in a PDL file; else the program declares them itself.
@@ -139,14 +139,14 @@ impl Language {
         }
     }
 
-    fn readme(self, place: &Place<'_>) -> String {
+    fn readme(self, context: &TemplateContext<'_>) -> String {
         let (language, guide) = self.known_as();
         let declared = if self.has_pdl() {
             "`probes.pdl` says what is measured."
         } else {
             "The program declares itself what is measured."
         };
-        let [_, build, run] = self.commands(place);
+        let [_, build, run] = self.commands(context);
         let values = [
             ("@language@", language),
             ("@guide@", guide),
@@ -156,7 +156,7 @@ impl Language {
         ];
         let text =
             values.into_iter().fold(README.to_owned(), |text, (sign, value)| text.replace(sign, value));
-        place.fill(&text)
+        context.fill(&text)
     }
 
     fn templates(self, sdk: &Sdk) -> Vec<Template> {
@@ -210,8 +210,8 @@ mod tests {
         for language in Language::value_variants() {
             for sdk in [&checkout, &installed, &wheel].into_iter().filter(|sdk| language.takes(sdk)) {
                 let oasis = Path::new("/opt/oasis");
-                let place = Place { name: "plant-7", sdk, oasis, uuid: Uuid::nil() };
-                let files = language.files(&place);
+                let context = TemplateContext { name: "plant-7", sdk, oasis, uuid: Uuid::nil() };
+                let files = language.files(&context);
                 for (path, text) in &files {
                     assert!(!text.is_empty() && !text.contains("@name") && !text.contains("@sdk"), "{path}");
                     let left =

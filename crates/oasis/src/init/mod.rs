@@ -5,7 +5,7 @@ mod sdk;
 
 use anyhow::{Context, bail};
 use clap::Args;
-use language::{Language, Place};
+use language::{Language, TemplateContext};
 use sdk::Sdk;
 use std::{
     env,
@@ -16,7 +16,7 @@ use std::{
 use uuid::Uuid;
 
 /// Longest name of a program: that of a node is in its file names, too.
-const LONGEST_NAME: usize = 64;
+const MAX_NAME_BYTES: usize = 64;
 
 #[derive(Debug, Args)]
 pub struct Arguments {
@@ -29,8 +29,8 @@ pub struct Arguments {
     /// Name of the program and its node: letters, digits, - and _ [default: the folder's].
     #[arg(long)]
     name: Option<String>,
-    /// Where OASIS for this language is: a checkout, a folder that it is installed in (C, C++) or a wheel (Python) [default: the
-    /// checkout or the installation of this program].
+    /// Path of OASIS for this language: a checkout, a folder that it is installed in (C, C++) or a wheel (Python)
+    /// [default: the checkout or the installation of this program].
     #[arg(long, value_name = "PATH")]
     sdk: Option<PathBuf>,
 }
@@ -48,8 +48,8 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     check_name(&name)?;
     let program = env::current_exe().context("cannot find this program")?;
     let sdk = Sdk::find(arguments.sdk.as_deref(), &program, arguments.lang)?;
-    let place = Place { name: &name, sdk: &sdk, oasis: &program, uuid: Uuid::new_v4() };
-    let files = arguments.lang.files(&place);
+    let context = TemplateContext { name: &name, sdk: &sdk, oasis: &program, uuid: Uuid::new_v4() };
+    let files = arguments.lang.files(&context);
     if let Some((taken, _)) = files.iter().find(|(path, _)| fs::symlink_metadata(folder.join(path)).is_ok()) {
         bail!(
             "{} exists and stays as it is, and nothing was written: name another folder",
@@ -59,7 +59,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     for (path, text) in &files {
         write_new(&folder.join(path), text)?;
     }
-    say(folder, &files, &arguments.lang.commands(&place)).or_else(|error| match error.kind() {
+    print_next_steps(folder, &files, &arguments.lang.commands(&context)).or_else(|error| match error.kind() {
         io::ErrorKind::BrokenPipe => Ok(()),
         _ => Err(error.into()),
     })
@@ -78,10 +78,10 @@ fn name_of(folder: &Path) -> anyhow::Result<String> {
 fn check_name(name: &str) -> anyhow::Result<()> {
     let is_allowed = name.starts_with(|first: char| first.is_ascii_alphabetic())
         && name.chars().all(|letter| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_'))
-        && name.len() <= LONGEST_NAME;
+        && name.len() <= MAX_NAME_BYTES;
     if !is_allowed {
         bail!(
-            "{name:?} cannot be the name of a program: use a letter, then letters, digits, - and _, {LONGEST_NAME} at most (--name NAME)"
+            "{name:?} cannot be the name of a program: use a letter, then letters, digits, - and _, {MAX_NAME_BYTES} at most (--name NAME)"
         );
     }
     Ok(())
@@ -99,7 +99,11 @@ fn write_new(path: &Path, text: &str) -> anyhow::Result<()> {
 }
 
 /// Names what was written, and the next commands.
-fn say(folder: &Path, files: &[(&str, String)], [up, build, run]: &[String; 3]) -> io::Result<()> {
+fn print_next_steps(
+    folder: &Path,
+    files: &[(&str, String)],
+    [up, build, run]: &[String; 3],
+) -> io::Result<()> {
     let mut out = io::stdout().lock();
     files.iter().try_for_each(|(path, _)| writeln!(out, "{}", folder.join(path).display()))?;
     writeln!(out, "Next:")?;

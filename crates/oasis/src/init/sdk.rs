@@ -1,4 +1,4 @@
-//! Where the SDK of a language is.
+//! Finds the SDK of a language.
 
 use super::language::Language;
 use anyhow::{Context, bail};
@@ -56,7 +56,7 @@ impl Sdk {
         }
     }
 
-    /// A path that somebody names. Links stay as they are.
+    /// Checks a path that the user named. Links stay as they are.
     fn at(path: &Path) -> anyhow::Result<Self> {
         let full = std::path::absolute(path).with_context(|| format!("cannot find {}", path.display()))?;
         if full.extension().is_some_and(|extension| extension == "whl") && full.is_file() {

@@ -5,8 +5,8 @@ use oasis_access::{Access, AccessConfig, AuditLimits, AuditLog, LocalAccess};
 use oasis_doors::permissions::Permissions;
 use std::{fs, path::Path};
 
-/// Opens them for a DAC whose page is at this port, or keeps them in memory if the default folder cannot be made: nobody
-/// needs accounts on loopback.
+/// Opens them for a DAC whose page is at this port, or keeps them in memory if the default folder cannot be made:
+/// loopback needs no accounts.
 pub fn open(config: &AccessConfig, port: u16) -> anyhow::Result<Permissions> {
     if config.insecure {
         tracing::warn!("access.insecure: everybody who can connect may do everything, without signing in");

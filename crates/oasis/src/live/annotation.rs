@@ -69,7 +69,7 @@ enum Verb {
     },
 }
 
-/// What an annotation is about.
+/// The subject of an annotation.
 #[derive(Debug, Clone)]
 struct About(Value);
 

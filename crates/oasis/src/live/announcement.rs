@@ -7,16 +7,16 @@ use std::{net::SocketAddr, time::Duration};
 /// Name of the service.
 const SERVICE: &str = "_oasis-tem._tcp.local.";
 /// RFC 1035 2.3.4: longest label of a name, bytes.
-const LONGEST_LABEL: usize = 63;
+const MAX_LABEL_BYTES: usize = 63;
 /// Time for the farewell to be sent.
-const FAREWELL: Duration = Duration::from_millis(500);
+const FAREWELL_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// What is announced.
+/// The content of an announcement.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Announced {
+pub struct AnnouncedTem {
     /// Name of the TEM, as in `mdns:NAME`.
     pub name: String,
-    /// Where page and API listen.
+    /// Address at which page and API listen.
     pub listen: SocketAddr,
     /// Address of the page; empty if it is only known where it listens.
     pub doors: String,
@@ -30,7 +30,7 @@ pub struct Announcement {
     full_name: String,
 }
 
-impl Announced {
+impl AnnouncedTem {
     /// Checks that others could use it.
     ///
     /// # Errors
@@ -81,7 +81,7 @@ impl Announced {
 /// A name as one label: no dots, which separate labels.
 fn label(name: &str) -> String {
     let plain = name.replace(|letter: char| letter == '.' || !letter.is_ascii_graphic(), "-");
-    let label: String = plain.chars().take(LONGEST_LABEL).collect();
+    let label: String = plain.chars().take(MAX_LABEL_BYTES).collect();
     if label.is_empty() { "tem".into() } else { label }
 }
 
@@ -89,7 +89,7 @@ impl Announcement {
     /// Tells the network that the TEM is gone.
     pub fn end(self) {
         if let Ok(done) = self.daemon.unregister(&self.full_name) {
-            let _ = done.recv_timeout(FAREWELL);
+            let _ = done.recv_timeout(FAREWELL_TIMEOUT);
         }
         let _ = self.daemon.shutdown();
     }
@@ -99,8 +99,8 @@ impl Announcement {
 mod tests {
     use super::*;
 
-    fn announced(listen: &str, doors: &str, is_encrypted: bool) -> Announced {
-        Announced {
+    fn announced(listen: &str, doors: &str, is_encrypted: bool) -> AnnouncedTem {
+        AnnouncedTem {
             name: "hall.1".into(),
             listen: listen.parse().unwrap(),
             doors: doors.into(),
@@ -131,6 +131,6 @@ mod tests {
     fn a_name_is_one_label() {
         assert_eq!(label("tem.example.org"), "tem-example-org");
         assert_eq!((label("").as_str(), label("a b\u{1b}").as_str()), ("tem", "a-b-"));
-        assert_eq!(label(&"x".repeat(100)).len(), LONGEST_LABEL);
+        assert_eq!(label(&"x".repeat(100)).len(), MAX_LABEL_BYTES);
     }
 }

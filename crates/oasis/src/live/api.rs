@@ -5,7 +5,7 @@ use oasis_client::{Api, ClientError, Server};
 use std::time::Duration;
 
 /// Time for a DAC to accept a connection, and to begin its answer. A stopped process does not: the system accepts for it.
-pub const PATIENCE: Duration = Duration::from_secs(3);
+pub const RESPONSE_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// The API of the DAC at this address.
 ///
@@ -28,5 +28,5 @@ pub fn within(server: &Server, timeout: Option<Duration>) -> Result<Api, ClientE
 /// # Errors
 /// As [`at`].
 pub fn prompt(server: &Server) -> Result<Api, ClientError> {
-    Ok(Api::prompt(server, PATIENCE)?.with_host_token(Some(host_token::of)))
+    Ok(Api::prompt(server, RESPONSE_TIMEOUT)?.with_host_token(Some(host_token::of)))
 }

@@ -19,7 +19,7 @@ use std::{env, path::PathBuf};
 use uuid::Uuid;
 
 /// Longest name of a node, bytes: that of the data channel.
-const LONGEST_NODE_NAME: usize = 1_024;
+const MAX_NODE_NAME_BYTES: usize = 1_024;
 
 #[derive(Debug, Args)]
 pub struct Up {
@@ -141,14 +141,14 @@ pub struct Relay {
     pub token_file: Option<PathBuf>,
 }
 
-/// What a DAC accepts as the name of a node. An empty variable has no effect, as that of a program that links the node.
+/// Parses a name of a node as a DAC does. An empty variable has no effect, as that of a program that links the node.
 fn node_name(text: &str) -> Result<String, String> {
     let is_variable = || env::var_os("OASIS_NODE_NAME").is_some_and(|value| value.is_empty());
     match text {
         "" if is_variable() => Ok(String::new()),
         "" => Err("the name of a node is not empty: leave out --name for that of the host".into()),
-        text if text.len() > LONGEST_NODE_NAME => Err(format!(
-            "the name of a node has at most {LONGEST_NODE_NAME} bytes, and this one {}",
+        text if text.len() > MAX_NODE_NAME_BYTES => Err(format!(
+            "the name of a node has at most {MAX_NODE_NAME_BYTES} bytes, and this one {}",
             text.len()
         )),
         text if text.contains(char::is_control) => {
@@ -174,7 +174,7 @@ pub struct PageAddress {
     /// Folder of accounts and audit log, created if it does not exist [default: ~/.local/state/oasis/access].
     #[arg(long, value_name = "DIR", env = "OASIS_ACCESS")]
     pub access: Option<String>,
-    /// What users of this host need: open (nothing), or token (a link that is printed, or the token in the access folder) [default: open].
+    /// Requirement for users of this host: open (none), or token (a link that is printed, or the token in the access folder) [default: open].
     #[arg(long, value_name = "open | token", env = "OASIS_LOCAL", value_parser = local_access)]
     pub local: Option<LocalAccess>,
     /// Certificate of the DAC: page, API, doors and data channel speak TLS [default: none; needed beyond loopback].

@@ -18,12 +18,12 @@ use std::{
 
 /// Subprotocol of the stream.
 const PROTOCOL: &str = "oasis.beats.v1";
-/// How long an answer is waited for when there may be none: the stream is looked at twice a second.
-const GLANCE: Duration = Duration::from_millis(1);
-/// A TEM that is silent for so many heartbeats does not hear them: it answers every fourth.
-const UNANSWERED: u32 = 8;
+/// Read timeout when no answer may be due: the stream is polled twice a second.
+const ANSWER_POLL_TIMEOUT: Duration = Duration::from_millis(1);
+/// A TEM that is silent for this many heartbeats does not receive them: it answers every fourth.
+const MAX_UNANSWERED_HEARTBEATS: u32 = 8;
 /// Longest answer, bytes: it names the nodes that have moved.
-const MAX_ANSWER: usize = 2 * 1024 * 1024;
+const MAX_ANSWER_BYTES: usize = 2 * 1024 * 1024;
 /// Bytes of one read.
 const READ_CHUNK_BYTES: usize = 16 * 1024;
 
@@ -40,7 +40,7 @@ pub struct BeatStream {
     unanswered: u32,
 }
 
-/// What a TEM answers.
+/// An answer of a TEM.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct Answer {
@@ -48,7 +48,7 @@ pub struct Answer {
     pub wants_names: bool,
     /// Nodes that have made a later connection to another DAC.
     pub moved: Vec<MovedNode>,
-    /// Where readers of this DAC go on when it has ended; none if that has not changed.
+    /// Pages at which readers of this DAC continue when it has ended; none if that has not changed.
     pub other_pages: Option<Vec<OtherPage>>,
 }
 
@@ -80,15 +80,15 @@ impl BeatStream {
         }
         let session = shake_hands(&mut stream, &request, patience)
             .map_err(|error| anyhow!("no stream of heartbeats to {}: {error}", server.url))?;
-        tcp.set_read_timeout(Some(GLANCE))?;
+        tcp.set_read_timeout(Some(ANSWER_POLL_TIMEOUT))?;
         Ok(Self { stream, session, unanswered: 0 })
     }
 
     /// Sends a heartbeat, and returns the answers that have come.
     pub fn send(&mut self, line: &Line) -> anyhow::Result<Vec<Answer>> {
         self.unanswered += 1;
-        if self.unanswered > UNANSWERED {
-            bail!("the TEM has not answered {UNANSWERED} heartbeats");
+        if self.unanswered > MAX_UNANSWERED_HEARTBEATS {
+            bail!("the TEM has not answered {MAX_UNANSWERED_HEARTBEATS} heartbeats");
         }
         self.session.send(Opcode::Text, serde_json::to_string(line)?.as_bytes())?;
         self.flush()?;
@@ -160,7 +160,7 @@ fn shake_hands(stream: &mut impl Stream, request: &Request, patience: Duration) 
         };
         head.extend_from_slice(read.get(..count).unwrap_or_default());
         if let Some(size) = request.check(&head)? {
-            let mut session = Session::new(Limits::of_messages(MAX_ANSWER));
+            let mut session = Session::new(Limits::of_messages(MAX_ANSWER_BYTES));
             session.receive(head.get_mut(size..).unwrap_or_default());
             return Ok(session);
         }

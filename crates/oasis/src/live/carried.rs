@@ -6,12 +6,12 @@ use std::sync::Arc;
 use tokio::net::TcpStream;
 
 /// The data channel of a DAC.
-pub struct Place {
+pub struct StreamReceiver {
     pub dac: Arc<Dac>,
     pub security: Security,
 }
 
-impl Accept for Place {
+impl Accept for StreamReceiver {
     fn take(&self, stream: TcpStream) -> Result<(), String> {
         let peer = stream.peer_addr().map_err(|error| error.to_string())?;
         oasis_dac::ingest::serve_stream(&self.dac, stream, peer, self.security.clone())

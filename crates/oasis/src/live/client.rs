@@ -2,7 +2,7 @@
 
 mod connection;
 
-use crate::live::{api::PATIENCE, host_token};
+use crate::live::{api::RESPONSE_TIMEOUT, host_token};
 use anyhow::{Context, bail};
 use connection::{Connection, OpenError, Stream};
 use oasis_client::{ClientError, DacAddress, Server, token, trust};
@@ -24,7 +24,7 @@ use tokio_rustls::TlsConnector;
 /// Status of a DAC that asks for a token.
 const UNAUTHORIZED: u16 = 401;
 /// Pause between pings while an answer is waited for.
-const PING: Duration = Duration::from_secs(1);
+const PING_INTERVAL: Duration = Duration::from_secs(1);
 
 /// One connection to a DAC.
 pub struct Client {
@@ -34,7 +34,7 @@ pub struct Client {
     welcome: Value,
 }
 
-/// What the DAC sends.
+/// A message of the DAC.
 pub enum Incoming {
     /// A control message.
     Control(Value),
@@ -45,10 +45,10 @@ pub enum Incoming {
 impl Client {
     /// Connects and receives the welcome.
     pub async fn connect(server: &Server) -> anyhow::Result<Self> {
-        Self::connect_within(server, PATIENCE).await
+        Self::connect_within(server, RESPONSE_TIMEOUT).await
     }
 
-    /// The same, from a DAC that has so much time for both.
+    /// Connects and receives the welcome within this time.
     pub async fn connect_within(server: &Server, patience: Duration) -> anyhow::Result<Self> {
         let connecting = timeout(patience, Self::connect_as(server, None));
         connecting.await.map_err(|_| no_answer(&server.url, patience))?
@@ -60,7 +60,7 @@ impl Client {
         let authorization = authorization.map_or_else(token::authorization, |given| Ok(Some(given)))?;
         let opened = Self::open(server, authorization.as_deref()).await?;
         let opened = match opened {
-            // It may be a DAC of the same user.
+            // The DAC may run as the same user.
             Err(error) if is_unauthorized(&error) && authorization.is_none() => {
                 let token = host_token::find(address, None)?;
                 Self::open(server, token.as_deref()).await?
@@ -143,7 +143,7 @@ impl Client {
             match incoming {
                 Incoming::Control(message) if message["id"] == id => {
                     if message["op"] == "error" {
-                        return Err(Refused::new(&message).into());
+                        return Err(Refusal::new(&message).into());
                     }
                     return Ok(message);
                 }
@@ -153,16 +153,16 @@ impl Client {
         bail!("the DAC closed the connection without a response")
     }
 
-    /// The next message. Fails if the DAC says nothing at all for [`PATIENCE`], although it is pinged each second.
+    /// The next message. Fails if the DAC says nothing at all for [`RESPONSE_TIMEOUT`], although it is pinged each second.
     async fn next_within_patience(&mut self) -> anyhow::Result<Option<Incoming>> {
         let started = Instant::now();
-        while started.elapsed() < PATIENCE {
-            match timeout(PING, self.next()).await {
+        while started.elapsed() < RESPONSE_TIMEOUT {
+            match timeout(PING_INTERVAL, self.next()).await {
                 Ok(incoming) => return incoming,
                 Err(_) => self.request(json!({"op": "ping", "client_time": 0})).await?,
             };
         }
-        Err(no_answer(&self.address, PATIENCE))
+        Err(no_answer(&self.address, RESPONSE_TIMEOUT))
     }
 
     /// The address that was connected to.
@@ -185,13 +185,13 @@ impl Client {
 
 /// The refusal of a request.
 #[derive(Debug)]
-pub struct Refused {
+pub struct Refusal {
     /// For programs.
     pub code: String,
     message: String,
 }
 
-impl Refused {
+impl Refusal {
     fn new(answer: &Value) -> Self {
         let text = |field: &str| answer[field].as_str().map(str::to_owned);
         let message = text("message").unwrap_or_else(|| "the DAC refused without a reason".into());
@@ -199,13 +199,13 @@ impl Refused {
     }
 }
 
-impl fmt::Display for Refused {
+impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)
     }
 }
 
-impl std::error::Error for Refused {}
+impl std::error::Error for Refusal {}
 
 fn no_answer(address: &DacAddress, patience: Duration) -> anyhow::Error {
     ClientError::NoAnswer { address: address.to_string(), patience }.into()

@@ -2,7 +2,7 @@
 
 use crate::{
     live::{
-        client::{Client, Refused},
+        client::{Client, Refusal},
         list,
         locate::Located,
         unknown::{UnknownInstance, explained},
@@ -127,7 +127,7 @@ impl TryFrom<What> for ProbeRequest {
 }
 
 fn has_code(error: &anyhow::Error, code: &str) -> bool {
-    error.downcast_ref::<Refused>().is_some_and(|refused| refused.code == code)
+    error.downcast_ref::<Refusal>().is_some_and(|refused| refused.code == code)
 }
 
 /// Sends a command to the DAC of the target. Returns the answer, and the name of the DAC if a TEM has found it.

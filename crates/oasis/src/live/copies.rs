@@ -1,5 +1,6 @@
-//! Takes copies of the alarms and states of rules of other DACs, so that rules go on here when a node comes from there: from the DACs that this one relays, and
-//! from those that a TEM lists together with it. A thread for each DAC asks it once a second, and at once when a node has come.
+//! Takes copies of the alarms and states of rules of other DACs, so that rules continue here when a node moves from
+//! there: from the DACs that this one relays, and from those that a TEM lists together with it. A thread for each DAC
+//! asks it once a second, and at once when a node has come.
 
 use super::{api, host_token, relay::Relays};
 use crate::config::Config;
@@ -21,18 +22,18 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How often a DAC is asked, and a TEM for its list.
-const PERIOD: Duration = Duration::from_secs(1);
-/// How often a DAC is asked that has no alarms, or does not show them.
-const NONE: Duration = Duration::from_secs(10);
+/// Interval at which a DAC is asked, and a TEM for its list.
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
+/// Interval at which a DAC without alarms, or one that does not show them, is asked.
+const NO_ALARMS_POLL_INTERVAL: Duration = Duration::from_secs(10);
 /// Time for an answer.
-const PATIENCE: Duration = Duration::from_secs(5);
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(5);
 /// Most bytes of an answer: two nodes of the greatest size and their frame.
-const LONGEST: u64 = 64 << 20;
-/// How long a DAC that is not listed any more is asked: it may be ending, and its nodes are on their way.
-const UNLISTED: Duration = Duration::from_secs(60);
+const MAX_RESPONSE_BYTES: u64 = 64 << 20;
+/// Time for which a DAC is still asked after it left the list: it may be ending, and its nodes are on their way.
+const UNLISTED_POLL_TIME: Duration = Duration::from_secs(60);
 
-/// Where copies come from.
+/// The DACs that copies come from.
 pub struct CopySources {
     upstreams: Vec<Server>,
     tems: Vec<Server>,
@@ -62,7 +63,7 @@ impl CopySources {
         let mut site = Site { sources: self, alarms, own, epoch, asking: BTreeMap::new() };
         let upstreams = std::mem::take(&mut site.sources.upstreams);
         for server in upstreams {
-            site.ask(authority(&server.url), server)?;
+            site.start_thread(authority(&server.url), server)?;
         }
         thread::Builder::new().name("oasis-copies".into()).spawn(move || site.run())?;
         Ok(())
@@ -83,10 +84,10 @@ struct Site {
     /// The life of this DAC.
     epoch: Epoch,
     /// By address of the page.
-    asking: BTreeMap<String, Asked>,
+    asking: BTreeMap<String, CopySource>,
 }
 
-struct Asked {
+struct CopySource {
     name: String,
     /// Whether a list named it last; none for an upstream of the settings.
     listed: Option<Instant>,
@@ -100,7 +101,7 @@ impl Site {
             let mut listed = self.own_list();
             // Why a TEM does not answer, or what is wrong with an address in its list, the relay and the registration say.
             if !self.sources.tems.is_empty()
-                && let Ok(list) = tems.ask(None)
+                && let Ok(list) = tems.fetch_list(None)
             {
                 let is_other = |dac: &&DacView| dac.kind == Kind::Dac && dac.epoch != self.epoch;
                 let others = list.dacs().iter().filter(is_other);
@@ -108,11 +109,11 @@ impl Site {
             }
             self.update(listed);
             self.alarms.copies().set_searching(false);
-            thread::sleep(PERIOD);
+            thread::sleep(POLL_INTERVAL);
         }
     }
 
-    /// What the TEM of this process lists.
+    /// Returns the DACs that the TEM of this process lists.
     fn own_list(&self) -> Vec<(String, Server)> {
         let others = self.own.other_dacs(self.epoch).into_iter();
         let server = |(name, doors): (String, String)| {
@@ -135,7 +136,7 @@ impl Site {
         }
         let copies = self.alarms.copies();
         self.asking.retain(|_, asked| {
-            let stays = asked.listed.is_none_or(|listed| now.duration_since(listed) < UNLISTED);
+            let stays = asked.listed.is_none_or(|listed| now.duration_since(listed) < UNLISTED_POLL_TIME);
             if !stays {
                 asked.is_over.store(true, Ordering::Relaxed);
                 copies.remove(&asked.name);
@@ -151,21 +152,21 @@ impl Site {
             before.is_over.store(true, Ordering::Relaxed);
         }
         let page = server.url.page();
-        self.ask(name, server)?;
+        self.start_thread(name, server)?;
         if let Some(asked) = self.asking.get_mut(&page) {
             asked.listed = Some(now);
         }
         Ok(())
     }
 
-    fn ask(&mut self, name: String, server: Server) -> io::Result<()> {
+    fn start_thread(&mut self, name: String, server: Server) -> io::Result<()> {
         if !self.alarms.copies().add(&name) {
             return Ok(());
         }
         let (page, is_over) = (server.url.page(), Arc::new(AtomicBool::new(false)));
-        let asker = Asker {
+        let asker = CopyPoller {
             name: name.clone(),
-            // Nobody on the way must read the token.
+            // No host on the way may read the token.
             token_file: self
                 .sources
                 .token_file
@@ -179,13 +180,13 @@ impl Site {
             at: None,
         };
         thread::Builder::new().name("oasis-copy".into()).spawn(move || asker.run())?;
-        self.asking.insert(page, Asked { name, listed: None, is_over });
+        self.asking.insert(page, CopySource { name, listed: None, is_over });
         Ok(())
     }
 }
 
 /// Asks one DAC.
-struct Asker {
+struct CopyPoller {
     name: String,
     server: Server,
     token_file: Option<PathBuf>,
@@ -208,33 +209,33 @@ struct Answer {
     nodes: Vec<Handover>,
 }
 
-impl Asker {
+impl CopyPoller {
     fn run(mut self) {
         let mut question = 0;
         while !self.is_over.load(Ordering::Relaxed) {
-            let pause = match self.ask() {
+            let pause = match self.poll() {
                 Ok(true) => continue,
-                Ok(false) => PERIOD,
+                Ok(false) => POLL_INTERVAL,
                 Err(error) => self.fail(&error),
             };
-            question = self.alarms.copies().wait_for_question(question, pause);
+            question = self.alarms.copies().wait_for_request(question, pause);
         }
     }
 
     /// Asks once. Returns whether more follows at once.
-    fn ask(&mut self) -> anyhow::Result<bool> {
+    fn poll(&mut self) -> anyhow::Result<bool> {
         let put = Instant::now();
         let api = match self.api.take() {
             Some(api) => api,
             None => {
                 let token = self.token_file.as_deref().map(token::from_file).transpose()?;
-                api::within(&self.server, Some(PATIENCE))?.with_authorization(token)
+                api::within(&self.server, Some(REQUEST_TIMEOUT))?.with_authorization(token)
             }
         };
         let at = self.at.map(|(epoch, after)| (epoch.to_string(), after.to_string()));
         let query: Vec<_> =
             at.iter().flat_map(|(epoch, after)| [("epoch", &**epoch), ("after", &**after)]).collect();
-        let answer: Answer = api.get_bounded("/rules/handover", &query, LONGEST)?;
+        let answer: Answer = api.get_bounded("/rules/handover", &query, MAX_RESPONSE_BYTES)?;
         self.api = Some(api);
         let Answer { epoch, position, has_more, nodes } = answer;
         if self.is_over.load(Ordering::Relaxed) {
@@ -256,10 +257,10 @@ impl Asker {
         self.api = None;
         let refusal = error.downcast_ref::<ClientError>().and_then(ClientError::refusal);
         let (problem, pause) = match refusal {
-            // It evaluates no rules, or is of an earlier version.
-            Some(refusal) if refusal.status == 404 => (None, NONE),
-            Some(_) => (Some(format!("{error:#}")), NONE),
-            None => (None, PERIOD),
+            // The DAC evaluates no rules, or is of an earlier version.
+            Some(refusal) if refusal.status == 404 => (None, NO_ALARMS_POLL_INTERVAL),
+            Some(_) => (Some(format!("{error:#}")), NO_ALARMS_POLL_INTERVAL),
+            None => (None, POLL_INTERVAL),
         };
         self.alarms.copies().fail(&self.name, problem);
         pause

@@ -1,17 +1,17 @@
 //! `oasis list --dacs`: the DACs that a TEM knows.
 
 use crate::output_format::Format;
-use oasis_client::Found;
+use oasis_client::FetchedTems;
 use oasis_format::visible::Visible;
 use oasis_tem::{DacView, Health};
 use std::io::{self, Write};
 
 /// Column headings.
-const HEAD: [&str; 9] =
+const COLUMN_HEADINGS: [&str; 9] =
     ["DAC", "KIND", "STATE", "HEALTH", "NODES", "READERS", "SAMPLES/S", "HEARD", "ADDRESS"];
 
 /// Prints all DACs. Whether they are live is unknown if no TEM has answered.
-pub fn run(found: &Found, format: Format) -> anyhow::Result<()> {
+pub fn run(found: &FetchedTems, format: Format) -> anyhow::Result<()> {
     let list = &found.list;
     if list.dacs().is_empty() {
         eprintln!("no DAC has registered at {}: start one with --tem {0}", list.tem().url);
@@ -29,7 +29,7 @@ fn print(dacs: &[DacView], is_remembered: bool, format: Format) -> io::Result<()
         return dacs.iter().try_for_each(|dac| writeln!(out, "{}", serde_json::to_string(dac)?));
     }
     let rows: Vec<Vec<String>> = dacs.iter().map(|dac| row(dac, is_remembered).into()).collect();
-    super::list::table(&mut out, &HEAD, &rows)
+    super::list::table(&mut out, &COLUMN_HEADINGS, &rows)
 }
 
 fn row(dac: &DacView, is_remembered: bool) -> [String; 9] {

@@ -12,10 +12,10 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-/// How often the files are looked at.
-const LOOK: Duration = Duration::from_secs(2);
+/// Interval at which the files are checked.
+const FILE_CHECK_INTERVAL: Duration = Duration::from_secs(2);
 /// A certificate that ends sooner is reported.
-const SOON: Duration = Duration::from_secs(21 * 86_400);
+const EXPIRY_WARNING_TIME: Duration = Duration::from_secs(21 * 86_400);
 
 /// Reads the certificates of a DAC, if it has any.
 ///
@@ -92,18 +92,18 @@ pub fn check(address: SocketAddr, what: &str, is_encrypted: bool, insecure: bool
     Ok(())
 }
 
-/// What a UDP socket is for; datagrams are encrypted if the data channel is.
+/// Use of a UDP socket; datagrams are encrypted if the data channel is.
 pub const DATAGRAMS: &str = "datagrams of nodes";
 
-/// Loads certificates again when their files change, as long as somebody uses them.
+/// Loads certificates again when their files change, as long as they are used.
 pub fn keep_current(tls: &Arc<ServerTls>) {
     let tls = Arc::downgrade(tls);
     tokio::spawn(async move {
         loop {
-            tokio::time::sleep(LOOK).await;
+            tokio::time::sleep(FILE_CHECK_INTERVAL).await;
             let tls = tls.clone();
             // Files may be on a slow disk.
-            if !tokio::task::spawn_blocking(move || look(&tls)).await.unwrap_or(false) {
+            if !tokio::task::spawn_blocking(move || reload_changed(&tls)).await.unwrap_or(false) {
                 return;
             }
         }
@@ -111,7 +111,7 @@ pub fn keep_current(tls: &Arc<ServerTls>) {
 }
 
 /// Returns whether the certificates are still used.
-fn look(tls: &Weak<ServerTls>) -> bool {
+fn reload_changed(tls: &Weak<ServerTls>) -> bool {
     let Some(tls) = tls.upgrade() else { return false };
     match tls.reload_if_changed() {
         Ok(true) => {
@@ -135,7 +135,7 @@ fn report_end(tls: &ServerTls) {
             until = facts.last_day,
             "the TLS certificate has expired: clients refuse it; issue another one (oasis ca issue server)"
         );
-    } else if facts.ends < now + SOON {
+    } else if facts.ends < now + EXPIRY_WARNING_TIME {
         tracing::warn!(
             until = facts.last_day,
             "the TLS certificate expires soon: issue another one (oasis ca issue server)"

@@ -2,7 +2,7 @@
 
 use super::api;
 use anyhow::{Context, anyhow, bail};
-use oasis_access::{Access, AccessConfig, AccountsCopy, MOST_COPY_BYTES, Moment};
+use oasis_access::{Access, AccessConfig, AccountsCopy, MAX_COPY_BYTES, Moment};
 use oasis_client::{Api, ClientError, DacAddress, Server, token};
 use oasis_health::Health;
 use std::{
@@ -13,22 +13,22 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How long a source waits for a change before it answers that there is none.
-const WAIT: Duration = Duration::from_millis(1_000);
-/// Time for an answer besides that. A first copy has megabytes.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// Time that a source waits for a change before it answers that there is none.
+const LONG_POLL_TIMEOUT: Duration = Duration::from_millis(1_000);
+/// Time for an answer after that. A first copy has megabytes.
+const RESPONSE_TIMEOUT: Duration = Duration::from_secs(10);
 /// Shortest time between two requests, also to a source that answers at once.
-const PAUSE: Duration = Duration::from_millis(100);
+const MIN_REQUEST_INTERVAL: Duration = Duration::from_millis(100);
 /// Pause after a failure.
-const AFTER_FAILURE: Duration = Duration::from_millis(500);
-/// Longest pause after refusals: each is a record in the audit log of the source, until somebody changes something.
-const LONGEST_PAUSE: Duration = Duration::from_secs(60);
-/// How often the token file is read during such a pause: another token is tried at once.
-const LOOK: Duration = Duration::from_millis(500);
+const FAILURE_BACKOFF: Duration = Duration::from_millis(500);
+/// Longest pause after refusals: each is a record in the audit log of the source, until its cause is removed.
+const MAX_BACKOFF: Duration = Duration::from_secs(60);
+/// Interval at which the token file is read during such a pause: another token is tried at once.
+const TOKEN_CHECK_INTERVAL: Duration = Duration::from_millis(500);
 /// Bounds of the age that a copy may have, seconds: below, a restart of the source would lock people out.
-const AGES: std::ops::RangeInclusive<u64> = 60..=30 * 24 * 3_600;
+const MAX_AGE_RANGE: std::ops::RangeInclusive<u64> = 60..=30 * 24 * 3_600;
 
-/// Where the accounts come from.
+/// The DACs that the accounts come from.
 #[derive(Debug)]
 pub struct Sources {
     servers: Vec<Server>,
@@ -74,8 +74,8 @@ impl Sources {
                 "access.follow needs a folder of its own for the copy: set --access DIR or access.directory. The usual folder may have the accounts of other DACs"
             );
         }
-        if !AGES.contains(&config.follow_max_age_seconds) {
-            let (least, most) = (AGES.start(), AGES.end());
+        if !MAX_AGE_RANGE.contains(&config.follow_max_age_seconds) {
+            let (least, most) = (MAX_AGE_RANGE.start(), MAX_AGE_RANGE.end());
             bail!(
                 "access.follow_max_age_seconds is {}: use {least} to {most}",
                 config.follow_max_age_seconds
@@ -90,7 +90,8 @@ impl Sources {
     /// If the thread cannot be started.
     pub fn start(self, access: Arc<Access>, health: &Health) -> anyhow::Result<()> {
         let pulse = health.watch("copy of the accounts");
-        let mut follower = Following { sources: self, access, at: 0, api: None, problem: None, refusals: 0 };
+        let mut follower =
+            AccountFollower { sources: self, access, at: 0, api: None, problem: None, refusals: 0 };
         thread::Builder::new().name("oasis-follow".into()).spawn(move || {
             let _pulse = pulse;
             loop {
@@ -103,7 +104,7 @@ impl Sources {
     }
 }
 
-struct Following {
+struct AccountFollower {
     sources: Sources,
     access: Arc<Access>,
     /// The source that is asked.
@@ -115,13 +116,13 @@ struct Following {
     refusals: u32,
 }
 
-impl Following {
+impl AccountFollower {
     /// Asks once. Returns the pause before the next request.
     fn step(&mut self) -> Duration {
-        let Some(server) = self.sources.servers.get(self.at).cloned() else { return AFTER_FAILURE };
+        let Some(server) = self.sources.servers.get(self.at).cloned() else { return FAILURE_BACKOFF };
         let source = server.url.page();
-        let mut pause = PAUSE;
-        let problem = match self.ask(&server) {
+        let mut pause = MIN_REQUEST_INTERVAL;
+        let problem = match self.request(&server) {
             Ok(is_change) => {
                 if is_change {
                     tracing::info!(%source, "copied the accounts");
@@ -133,7 +134,7 @@ impl Following {
                 None
             }
             Err(error) => {
-                pause = AFTER_FAILURE;
+                pause = FAILURE_BACKOFF;
                 if error.downcast_ref::<ClientError>().is_some_and(ClientError::is_final) {
                     pause = pause_after(self.refusals);
                     self.refusals = self.refusals.saturating_add(1);
@@ -157,38 +158,39 @@ impl Following {
     fn rest(&self, pause: Duration) {
         let until = Instant::now() + pause;
         let token = || token::from_file(&self.sources.token_file).ok();
-        let before = (pause > LOOK).then(token);
+        let before = (pause > TOKEN_CHECK_INTERVAL).then(token);
         loop {
             let left = until.saturating_duration_since(Instant::now());
             if left.is_zero() || before.as_ref().is_some_and(|before| *before != token()) {
                 return;
             }
-            thread::sleep(left.min(LOOK));
+            thread::sleep(left.min(TOKEN_CHECK_INTERVAL));
         }
     }
 
-    fn ask(&mut self, server: &Server) -> anyhow::Result<bool> {
+    fn request(&mut self, server: &Server) -> anyhow::Result<bool> {
         let api = match self.api.take() {
             Some(api) => api,
             None => {
                 let token = token::from_file(&self.sources.token_file)?;
-                api::within(server, Some(WAIT + PATIENCE))?.with_authorization(Some(token))
+                api::within(server, Some(LONG_POLL_TIMEOUT + RESPONSE_TIMEOUT))?
+                    .with_authorization(Some(token))
             }
         };
         let after = self.access.copy_position().map(|position| position.to_string());
-        let wait = WAIT.as_millis().to_string();
+        let wait = LONG_POLL_TIMEOUT.as_millis().to_string();
         let mut query = vec![("wait_ms", wait.as_str())];
         query.extend(after.as_deref().map(|after| ("after", after)));
-        let copy: AccountsCopy = api.get_bounded("/accounts/copy", &query, MOST_COPY_BYTES)?;
+        let copy: AccountsCopy = api.get_bounded("/accounts/copy", &query, MAX_COPY_BYTES)?;
         let is_change = self.access.take_copy(&server.url.page(), &copy, Moment::now())?;
         self.api = Some(api);
         Ok(is_change)
     }
 }
 
-/// The pause after a refusal that followed so many others: twice as long each time.
+/// Returns the pause after this many refusals in a row: twice as long each time.
 fn pause_after(refusals: u32) -> Duration {
-    AFTER_FAILURE.saturating_mul(2_u32.saturating_pow(refusals)).min(LONGEST_PAUSE)
+    FAILURE_BACKOFF.saturating_mul(2_u32.saturating_pow(refusals)).min(MAX_BACKOFF)
 }
 
 #[cfg(test)]

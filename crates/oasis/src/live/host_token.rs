@@ -13,7 +13,7 @@ use std::{
 };
 
 /// Longest token that is read, bytes.
-const LONGEST: u64 = 4_096;
+const MAX_TOKEN_BYTES: u64 = 4_096;
 
 /// The same for a client of the API, with the usual folder of accounts.
 ///
@@ -63,7 +63,7 @@ fn read(path: &Path) -> anyhow::Result<Option<String>> {
         bail!("others can read {}: restart the DAC, which makes another token", path.display());
     }
     let mut text = String::new();
-    file.take(LONGEST).read_to_string(&mut text).with_context(context)?;
+    file.take(MAX_TOKEN_BYTES).read_to_string(&mut text).with_context(context)?;
     let token = text.trim();
     let is_token = !token.is_empty() && token.bytes().all(|byte| byte.is_ascii_graphic());
     Ok(is_token.then(|| format!("Bearer {token}")))

@@ -17,12 +17,12 @@ use std::{
 };
 
 /// Column headings.
-const HEAD: [&str; 5] = ["INSTANCE", "TYPE", "KIND", "RATE", "STATE"];
+const COLUMN_HEADINGS: [&str; 5] = ["INSTANCE", "TYPE", "KIND", "RATE", "STATE"];
 
 /// Most characters of a cell on a terminal.
-const WIDEST: usize = 60;
+const MAX_CELL_CHARS: usize = 60;
 /// DACs that are asked at the same time.
-const AT_ONCE: usize = 16;
+const MAX_CONCURRENT_REQUESTS: usize = 16;
 
 /// Prints instances whose names contain a text.
 pub fn run(arguments: List) -> anyhow::Result<()> {
@@ -31,7 +31,7 @@ pub fn run(arguments: List) -> anyhow::Result<()> {
     }
     let wanted = arguments.text.unwrap_or_default();
     let servers = arguments.located.servers()?;
-    let (found, failed) = ask(&servers, &wanted)?;
+    let (found, failed) = list_instances(&servers, &wanted)?;
     if found.is_empty() && failed == 0 {
         match wanted.is_empty() {
             true => eprintln!("no instances yet: start a node (`oasis node`)"),
@@ -52,7 +52,7 @@ pub fn run(arguments: List) -> anyhow::Result<()> {
 
 /// Returns the names of all instances of some DACs, and how many DACs did not answer.
 pub fn targets(servers: &[NamedServer]) -> anyhow::Result<(Vec<Target>, usize)> {
-    let (found, failed) = ask(servers, "")?;
+    let (found, failed) = list_instances(servers, "")?;
     let target = |instance: &Value| Target {
         node: text(instance, "node").into(),
         instance: text(instance, "instance").into(),
@@ -61,9 +61,9 @@ pub fn targets(servers: &[NamedServer]) -> anyhow::Result<(Vec<Target>, usize)> 
 }
 
 /// Asks the DACs; one of a TEM that does not answer leaves the others. Returns what was found, and how many did not answer.
-fn ask(servers: &[NamedServer], wanted: &str) -> anyhow::Result<(Vec<Value>, usize)> {
+fn list_instances(servers: &[NamedServer], wanted: &str) -> anyhow::Result<(Vec<Value>, usize)> {
     let (mut found, mut failed) = (Vec::new(), 0);
-    for (dac, answer) in servers.chunks(AT_ONCE).flat_map(ask_at_once) {
+    for (dac, answer) in servers.chunks(MAX_CONCURRENT_REQUESTS).flat_map(list_concurrently) {
         let instances = match (answer, dac) {
             (Ok(instances), _) => instances,
             (Err(error), None) => return Err(error.into()),
@@ -91,7 +91,7 @@ fn ask(servers: &[NamedServer], wanted: &str) -> anyhow::Result<(Vec<Value>, usi
 type Answer<'a> = (Option<&'a DacName>, Result<Vec<Value>, ClientError>);
 
 /// Asks some DACs at the same time, so that those that hang are waited for once.
-fn ask_at_once(servers: &[NamedServer]) -> Vec<Answer<'_>> {
+fn list_concurrently(servers: &[NamedServer]) -> Vec<Answer<'_>> {
     thread::scope(|scope| {
         let asking: Vec<_> =
             servers.iter().map(|(dac, server)| (dac.as_ref(), scope.spawn(|| instances(server)))).collect();
@@ -143,7 +143,7 @@ fn print(found: &[Value], format: Format) -> io::Result<()> {
     }
     let has_dacs = found.iter().any(|instance| !instance["dac"].is_null());
     let has_labels = found.iter().any(|instance| instance["labels"].is_object());
-    let columns = HEAD.into_iter().chain(has_labels.then_some("LABELS"));
+    let columns = COLUMN_HEADINGS.into_iter().chain(has_labels.then_some("LABELS"));
     let head: Vec<&str> = columns.chain(has_dacs.then_some("DAC")).collect();
     let dac = |instance| has_dacs.then(|| Visible(text(instance, "dac")).to_string());
     let labels = |instance| has_labels.then(|| Visible(&labels(instance)).to_string());
@@ -158,7 +158,7 @@ fn print(found: &[Value], format: Format) -> io::Result<()> {
 fn shortened(mut rows: Vec<Vec<String>>) -> Vec<Vec<String>> {
     for cell in rows.iter_mut().flatten() {
         if let Some((end, _)) =
-            cell.char_indices().nth(WIDEST).and_then(|_| cell.char_indices().nth(WIDEST - 1))
+            cell.char_indices().nth(MAX_CELL_CHARS).and_then(|_| cell.char_indices().nth(MAX_CELL_CHARS - 1))
         {
             cell.truncate(end);
             cell.push('…');

@@ -4,7 +4,7 @@ use super::host_token;
 use crate::target::Target;
 use anyhow::{Context, anyhow, bail};
 use clap::Args;
-use oasis_client::{DEFAULT_URL, DacAddress, Found, Server, TemAddress, TemAddresses, TemList, Tems};
+use oasis_client::{DEFAULT_URL, DacAddress, FetchedTems, Server, TemAddress, TemAddresses, TemList, Tems};
 use oasis_format::visible::Visible;
 use oasis_tem::{DacName, DacView};
 use std::{
@@ -18,12 +18,12 @@ use std::{
 };
 
 /// Time that a tool waits for a TEM without a word.
-const QUIET: Duration = Duration::from_secs(1);
+const TEM_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The flags that name a DAC, or a TEM that knows where it is.
 #[derive(Debug, Clone, Default, Args)]
 pub struct Located {
-    /// Address of the DAC: http://HOST:PORT of its page, or ws://HOST:PORT/ws; https:// or wss:// if it has a certificate. `oasis tail` takes several DACs or relays, and goes on at another one when it loses one [env: OASIS_URL] [default: http://127.0.0.1:7070].
+    /// Address of the DAC: http://HOST:PORT of its page, or ws://HOST:PORT/ws; https:// or wss:// if it has a certificate. `oasis tail` takes several DACs or relays, and continues at another one when it loses one [env: OASIS_URL] [default: http://127.0.0.1:7070].
     #[arg(long, value_name = "URL", global = true, num_args = 1)]
     url: Vec<DacAddress>,
     /// CA of the DAC's certificate, with https:// or wss:// [default: those that this system trusts].
@@ -72,7 +72,7 @@ impl Located {
     }
 
     /// Returns what the TEMs list, or the DAC, which is a TEM too.
-    pub fn list(&self) -> anyhow::Result<Found> {
+    pub fn list(&self) -> anyhow::Result<FetchedTems> {
         match self.choice()? {
             Choice::Tems(tems) => find(tems),
             Choice::Dac(server) => find(Tems::from(server).with_host_token(host_token::of)),
@@ -183,18 +183,18 @@ enum Choice {
     Tems(Tems),
 }
 
-/// What the TEMs know. Says so if it is what they knew.
+/// Returns the list of the TEMs. Reports a list that is not current.
 fn fetch(tems: Tems) -> anyhow::Result<TemList> {
     Ok(find(tems)?.list)
 }
 
 /// The same, with how old it is. Says what it waits for.
-fn find(mut tems: Tems) -> anyhow::Result<Found> {
+fn find(mut tems: Tems) -> anyhow::Result<FetchedTems> {
     let addresses = tems.addresses().to_string();
     let (answered, answer) = mpsc::channel::<()>();
     let found = thread::scope(|scope| {
         scope.spawn(move || {
-            if let Err(RecvTimeoutError::Timeout) = answer.recv_timeout(QUIET) {
+            if let Err(RecvTimeoutError::Timeout) = answer.recv_timeout(TEM_TIMEOUT) {
                 eprintln!("waiting for the TEM at {addresses}");
             }
         });

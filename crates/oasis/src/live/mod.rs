@@ -55,7 +55,7 @@ use anyhow::bail;
 use std::time::Duration;
 
 /// Timeout of calls that block while the process ends.
-const LAST_CALLS: Duration = Duration::from_secs(1);
+const BLOCKING_CALLS_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Runs one of them.
 pub fn run(verb: Verb) -> anyhow::Result<()> {
@@ -92,6 +92,6 @@ fn in_runtime<T>(task: impl Future<Output = anyhow::Result<T>>) -> anyhow::Resul
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let result = runtime.block_on(task);
     // A disk that hangs must not keep the process.
-    runtime.shutdown_timeout(LAST_CALLS);
+    runtime.shutdown_timeout(BLOCKING_CALLS_TIMEOUT);
     result
 }

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 
 /// A TEM that nothing announces.
 #[expect(dead_code, reason = "nothing announces it")]
-pub struct Announced {
+pub struct AnnouncedTem {
     pub name: String,
     pub listen: SocketAddr,
     pub doors: String,
@@ -15,7 +15,7 @@ pub struct Announced {
 /// No announcement.
 pub enum Announcement {}
 
-impl Announced {
+impl AnnouncedTem {
     /// Refuses it.
     ///
     /// # Errors

@@ -11,7 +11,8 @@ use std::io::{self, Write};
 use ureq::http::Method;
 
 /// Column headings.
-const HEAD: [&str; 7] = ["DESTINATION", "KIND", "STATE", "WAITING", "DELIVERED", "FAILED", "LAST ERROR"];
+const COLUMN_HEADINGS: [&str; 7] =
+    ["DESTINATION", "KIND", "STATE", "WAITING", "DELIVERED", "FAILED", "LAST ERROR"];
 
 /// Lists the destinations, or tests one.
 pub fn run(arguments: Notify) -> anyhow::Result<()> {
@@ -47,7 +48,7 @@ fn print(destinations: &[Value], format: Format) -> io::Result<()> {
     if destinations.is_empty() {
         return Ok(());
     }
-    writeln!(out, "{}", line(&HEAD.map(str::to_owned)))?;
+    writeln!(out, "{}", line(&COLUMN_HEADINGS.map(str::to_owned)))?;
     destinations.iter().map(row).try_for_each(|row| writeln!(out, "{}", line(&row)))
 }
 
@@ -77,6 +78,9 @@ mod tests {
             shown,
             "pager             webhook       failing         3         12       0  answered 503\\u{1b}"
         );
-        assert_eq!(line(&HEAD.map(str::to_owned)).find("WAITING"), shown.find('3').map(|end| end - 6));
+        assert_eq!(
+            line(&COLUMN_HEADINGS.map(str::to_owned)).find("WAITING"),
+            shown.find('3').map(|end| end - 6)
+        );
     }
 }

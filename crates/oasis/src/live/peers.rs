@@ -11,11 +11,11 @@ use std::{path::PathBuf, sync::Arc, thread, time::Duration};
 use ureq::http::Method;
 
 /// Most peers.
-const MOST: usize = 16;
+const MAX_PEERS: usize = 16;
 /// Time for an answer. A request that hangs in a partition must end soon after that.
-const PATIENCE: Duration = Duration::from_secs(1);
-/// Pause before a peer that is of no use is asked again: somebody may have changed what answers there.
-const USELESS: Duration = Duration::from_secs(10);
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(1);
+/// Pause before a peer that is of no use is asked again: another program may answer there by then.
+const USELESS_PEER_RETRY_DELAY: Duration = Duration::from_secs(10);
 
 /// Parses `tem.peers`, and refuses to send a token in the clear.
 ///
@@ -23,8 +23,8 @@ const USELESS: Duration = Duration::from_secs(10);
 /// If one is no address, has no TLS beyond this host, or there are too many.
 pub fn servers(config: &TemConfig, insecure: bool) -> anyhow::Result<Vec<Server>> {
     let servers = usable(&config.peers, &config.ca, "tem.peers (--peer)", insecure)?;
-    if servers.len() > MOST {
-        bail!("{} peers are named: use at most {MOST} (--peer, tem.peers)", servers.len());
+    if servers.len() > MAX_PEERS {
+        bail!("{} peers are named: use at most {MAX_PEERS} (--peer, tem.peers)", servers.len());
     }
     Ok(servers)
 }
@@ -55,7 +55,7 @@ pub fn start(
     Ok(())
 }
 
-/// What a thread needs.
+/// The state of a thread.
 struct Exchange {
     server: Server,
     token_file: Option<PathBuf>,
@@ -66,10 +66,10 @@ struct Exchange {
     problem: Option<String>,
 }
 
-/// What came of a request.
+/// The outcome of a request.
 enum Outcome {
     Done,
-    /// Nobody has answered, or something else than a report.
+    /// No answer, or one that is not a report.
     Failed(anyhow::Error),
     /// The answer says that this peer is of no use.
     Useless(String),
@@ -91,7 +91,10 @@ impl Exchange {
                 }
                 Outcome::Useless(reason) => {
                     self.fail();
-                    (Some(format!("the peer {} is of no use: {reason}", self.server.url)), USELESS)
+                    (
+                        Some(format!("the peer {} is of no use: {reason}", self.server.url)),
+                        USELESS_PEER_RETRY_DELAY,
+                    )
                 }
             };
             self.report(problem);
@@ -105,7 +108,7 @@ impl Exchange {
     }
 
     fn exchange(&mut self, report: &Report) -> Outcome {
-        let answer = match self.ask(report) {
+        let answer = match self.send_report(report) {
             Ok(answer) => answer,
             Err(error) => match error.downcast_ref().and_then(ClientError::refusal) {
                 Some(refused) if refused.code == "own_peer" => return Outcome::Useless(refused.to_string()),
@@ -118,12 +121,12 @@ impl Exchange {
         }
     }
 
-    fn ask(&mut self, report: &Report) -> anyhow::Result<Report> {
+    fn send_report(&mut self, report: &Report) -> anyhow::Result<Report> {
         let api = match self.api.take() {
             Some(api) => api,
             None => {
                 let token = self.token_file.as_deref().map(token::from_file).transpose()?;
-                api::within(&self.server, Some(PATIENCE))?.with_authorization(token)
+                api::within(&self.server, Some(REQUEST_TIMEOUT))?.with_authorization(token)
             }
         };
         let body = serde_json::to_value(report)?;

@@ -1,4 +1,4 @@
-//! Lists a DAC: in the TEM of its own process, and in those that it was told to use.
+//! Lists a DAC: in the TEM of its own process, and in those of its configuration.
 
 use super::{
     api,
@@ -26,13 +26,13 @@ use std::{
 use ureq::http::Method;
 
 /// Time for an answer to a heartbeat.
-const PATIENCE: Duration = Duration::from_secs(2);
+const HEARTBEAT_TIMEOUT: Duration = Duration::from_secs(2);
 /// Longest pause after failures: a TEM that is back has all DACs soon.
-const LONGEST_PAUSE: Duration = Duration::from_secs(2);
+const MAX_BACKOFF: Duration = Duration::from_secs(2);
 /// Pause before a stream is tried again at a TEM that has none, such as an older one.
-const NO_STREAM: Duration = Duration::from_secs(60);
+const STREAM_RETRY_DELAY: Duration = Duration::from_secs(60);
 /// Most TEMs that list a DAC.
-const MOST_TEMS: usize = 16;
+const MAX_TEMS: usize = 16;
 
 /// Returns the name of a DAC or relay: as configured, or that of the host with `-` for what a name cannot have.
 ///
@@ -101,8 +101,8 @@ pub async fn keep_own(tem: Arc<Tem>, mut own: Option<(Arc<Registrant>, Reporter)
 /// If one is no address, has no TLS beyond this host, or there are too many.
 pub fn remotes(config: &TemConfig, insecure: bool) -> anyhow::Result<Vec<Server>> {
     let remotes = usable(&config.url, &config.ca, "tem.url (--tem)", insecure)?;
-    if remotes.len() > MOST_TEMS {
-        bail!("{} TEMs are named: use at most {MOST_TEMS} (--tem, tem.url)", remotes.len());
+    if remotes.len() > MAX_TEMS {
+        bail!("{} TEMs are named: use at most {MAX_TEMS} (--tem, tem.url)", remotes.len());
     }
     Ok(remotes)
 }
@@ -168,7 +168,7 @@ struct Registration {
     thread: JoinHandle<()>,
 }
 
-/// What a thread needs.
+/// The state of a thread.
 struct Registrar {
     server: Server,
     token_file: Option<PathBuf>,
@@ -238,7 +238,7 @@ impl Registrar {
             let pause = match self.beat() {
                 Ok(true) => Duration::ZERO,
                 Ok(false) => HEARTBEAT.saturating_sub(began.elapsed()),
-                Err(_) => (HEARTBEAT * 2_u32.pow(failures)).min(LONGEST_PAUSE),
+                Err(_) => (HEARTBEAT * 2_u32.pow(failures)).min(MAX_BACKOFF),
             };
             let done = stop.recv_timeout(pause);
             if !matches!(done, Err(RecvTimeoutError::Timeout)) {
@@ -330,7 +330,7 @@ impl Registrar {
         let url = &self.server.url;
         let opened = authorization.map_err(anyhow::Error::from).and_then(|token| {
             let name = self.registrant.name();
-            let open = |token: Option<&str>| BeatStream::open(&self.server, name, token, PATIENCE);
+            let open = |token: Option<&str>| BeatStream::open(&self.server, name, token, HEARTBEAT_TIMEOUT);
             // The TEM may be of the same user, as for requests.
             open(token.as_deref()).or_else(|error| match (&token, host_token::find(url, None)?) {
                 (None, Some(token)) => open(Some(&token)),
@@ -344,7 +344,7 @@ impl Registrar {
             }
             Err(error) => {
                 tracing::debug!("{error:#}; heartbeats go by requests");
-                self.stream_due = Instant::now() + NO_STREAM;
+                self.stream_due = Instant::now() + STREAM_RETRY_DELAY;
             }
         }
     }
@@ -371,7 +371,7 @@ impl Registrar {
         let departure = self.reporter.departure();
         let departure: Vec<_> = departure.iter().map(|(key, value)| (*key, value.as_str())).collect();
         match self.request(Method::DELETE, &departure, None) {
-            // Somebody else has removed it.
+            // Another client has removed it.
             Err(error)
                 if error
                     .downcast_ref()
@@ -394,7 +394,7 @@ impl Registrar {
             Some(api) => api,
             None => {
                 let token = self.token_file.as_deref().map(token::from_file).transpose()?;
-                api::within(&self.server, Some(PATIENCE))?.with_authorization(token)
+                api::within(&self.server, Some(HEARTBEAT_TIMEOUT))?.with_authorization(token)
             }
         };
         let query: Vec<_> = query.iter().map(|(key, value)| format!("{key}={value}")).collect();

@@ -1,4 +1,4 @@
-//! What to say of a node whose address or channel is not that of its DAC.
+//! Explains the error of a node whose address or channel is not that of its DAC.
 
 use super::api;
 use oasis_channel::Failure;

@@ -6,11 +6,11 @@ use std::time::Duration;
 use tokio::task::JoinSet;
 
 /// Pause between a panic and the next start.
-const PAUSE: Duration = Duration::from_millis(500);
+const RESTART_DELAY: Duration = Duration::from_millis(500);
 /// Interval at which the runtime shows that it runs tasks.
-const BEAT: Duration = Duration::from_secs(1);
+const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Runs a task to its end, and again if it panics. It counts as dead in between.
+/// Runs a task to its end, and again if it panics. The task counts as dead until it runs again.
 pub async fn revive<F>(health: Health, name: &str, mut start: impl FnMut() -> F) -> F::Output
 where
     F: Future<Output: Send> + Send + 'static,
@@ -28,7 +28,7 @@ where
             Some(Err(error)) => tracing::error!(task = name, %error, "a task failed, restarting"),
             None => {}
         }
-        tokio::time::sleep(PAUSE).await;
+        tokio::time::sleep(RESTART_DELAY).await;
     }
 }
 
@@ -37,7 +37,7 @@ pub async fn beat(health: Health) {
     let pulse = health.watch(RUNTIME);
     loop {
         let _call = pulse.begin("running its tasks");
-        tokio::time::sleep(BEAT).await;
+        tokio::time::sleep(HEARTBEAT_INTERVAL).await;
     }
 }
 

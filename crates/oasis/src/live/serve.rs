@@ -17,7 +17,7 @@ use super::{
     encryption, host_token,
     node::{
         dacs::find,
-        state::{Named, NodeState},
+        state::{NamedOptions, NodeState},
     },
     remedy, systemd, through_dds, through_nats,
 };
@@ -38,8 +38,8 @@ use std::{
     time::Duration,
 };
 
-/// How often a node is asked whether it has taken all its samples.
-const LOOK: Duration = Duration::from_millis(50);
+/// Interval at which a node is asked whether it has taken all its samples.
+const NODE_POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Everything in one process.
 pub async fn up(arguments: arguments::Up) -> anyhow::Result<()> {
@@ -88,7 +88,7 @@ fn check_one_archive(arguments: &arguments::Up) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Where a gateway listens for devices.
+/// Returns the addresses at which a gateway listens for devices.
 fn devices_of(gateway: &Gateway) -> Fact {
     let lines: Vec<_> = gateway.lines().map(|(address, _)| address.to_string()).collect();
     ("devices", lines.join(" "), "devices at")
@@ -199,7 +199,7 @@ pub async fn node(arguments: arguments::Node) -> anyhow::Result<()> {
     let mut section = config.node;
     // A gateway keeps its sessions there, enrolled or not.
     let is_enrolled = arguments.state.is_some() && gateway.devices.is_empty();
-    let mut named = Named { state: is_enrolled, dac: !arguments.dac.is_empty() };
+    let mut named = NamedOptions { state: is_enrolled, dac: !arguments.dac.is_empty() };
     let (mut updates, mut dacs_of_tems) = (None, None);
     if !arguments.tem.is_empty() {
         section.tem = TemAddresses::new(arguments.tem)?;
@@ -283,15 +283,15 @@ async fn misconfigured(node: &Node) -> Failure {
     loop {
         match node.refusal().filter(|refusal| remedy::is_permanent(&refusal.code)) {
             Some(refusal) if !node.was_taken() => return refusal,
-            _ => tokio::time::sleep(LOOK).await,
+            _ => tokio::time::sleep(NODE_POLL_INTERVAL).await,
         }
     }
 }
 
-/// Waits until the node has taken all samples that it was told to take.
+/// Waits until the node has taken all samples that it is limited to.
 async fn done(node: &Node) {
     while !node.is_done() {
-        tokio::time::sleep(LOOK).await;
+        tokio::time::sleep(NODE_POLL_INTERVAL).await;
     }
 }
 

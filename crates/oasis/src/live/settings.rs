@@ -18,7 +18,7 @@ use oasis_wire::time;
 use serde_json::Value;
 use std::io::{self, Write};
 
-const HEAD: [&str; 5] = ["INSTANCE", "SETTING", "NOW", "PROGRAM", "KEPT"];
+const COLUMN_HEADINGS: [&str; 5] = ["INSTANCE", "SETTING", "NOW", "PROGRAM", "KEPT"];
 
 #[derive(Debug, Args)]
 pub struct Arguments {
@@ -84,7 +84,7 @@ fn list(servers: &[NamedServer], wanted: &str, format: Format) -> anyhow::Result
     let mut out = io::stdout().lock();
     let printed = match format {
         Format::Json => found.iter().try_for_each(|setting| writeln!(out, "{setting}")),
-        Format::Text => table(&mut out, &HEAD, &found.iter().map(row).collect::<Vec<_>>()),
+        Format::Text => table(&mut out, &COLUMN_HEADINGS, &found.iter().map(row).collect::<Vec<_>>()),
     };
     match printed.map_err(anyhow::Error::from) {
         // `oasis settings list | head` is not an error.

@@ -6,7 +6,8 @@ use std::io::{self, Write};
 use ureq::http::Method;
 
 /// Column headings.
-const HEAD: [&str; 8] = ["SHARD", "STATE", "CONNECTIONS", "CPU", "BYTES/S", "WAKEUPS/S", "LAG", "LONGEST"];
+const COLUMN_HEADINGS: [&str; 8] =
+    ["SHARD", "STATE", "CONNECTIONS", "CPU", "BYTES/S", "WAKEUPS/S", "LAG", "LONGEST"];
 
 /// Changes the number of shards if one is given, and shows them.
 pub fn run(arguments: Shards) -> anyhow::Result<()> {
@@ -28,7 +29,7 @@ fn print(shards: &Value, format: Format) -> io::Result<()> {
         return writeln!(out, "{shards}");
     }
     writeln!(out, "{}", summary(shards))?;
-    writeln!(out, "{}", line(&HEAD.map(str::to_owned)))?;
+    writeln!(out, "{}", line(&COLUMN_HEADINGS.map(str::to_owned)))?;
     let threads = shards["threads"].as_array().into_iter().flatten();
     threads.map(row).try_for_each(|row| writeln!(out, "{}", line(&row)))
 }

@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The watched task whose hang means that the DAC serves nobody.
+/// The watched task whose hang means that the DAC serves no client.
 pub const RUNTIME: &str = "tokio runtime";
 
 /// Reports that the service has started.
@@ -38,7 +38,7 @@ pub fn watchdog(health: Health) -> io::Result<Watchdog> {
     })
 }
 
-/// A hanging disk would hang after a restart too, and live data goes on meanwhile.
+/// A hanging disk would hang after a restart too, and live data continues meanwhile.
 fn needs_restart(findings: &[Finding]) -> bool {
     findings.iter().any(|finding| finding.kind == FindingKind::Died || &*finding.thread == RUNTIME)
 }

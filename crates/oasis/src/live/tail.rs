@@ -1,12 +1,13 @@
-//! `oasis tail`: samples as lines, for people or for programs. With several DACs it goes on at another one when it loses one.
+//! `oasis tail`: samples as lines, for people or for programs. With several DACs it continues at another one when it
+//! loses one.
 
-mod place;
+mod position;
 mod presence;
 mod printer;
 mod route;
 
 use crate::{
-    live::api::PATIENCE,
+    live::api::RESPONSE_TIMEOUT,
     live::arguments::Tail,
     live::client::{Client, Incoming},
     live::unknown::UnknownInstance,
@@ -16,7 +17,7 @@ use anyhow::{Context, anyhow, bail};
 use oasis_client::{ClientError, DacAddress, Server};
 use oasis_format::visible::Visible;
 use oasis_wire::{batch::Header, gap::Gap, schema::ProbeType};
-use place::Place;
+use position::FollowPosition;
 use presence::Presence;
 use printer::{Printer, gap};
 use route::Route;
@@ -31,31 +32,31 @@ use std::{
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep, timeout};
 
 /// Interval of pings, if there is another DAC to go to.
-const PING: Duration = Duration::from_millis(300);
+const PING_INTERVAL: Duration = Duration::from_millis(300);
 /// A DAC that says nothing for so long is lost.
-const SILENCE: Duration = Duration::from_millis(1_200);
+const DAC_TIMEOUT: Duration = Duration::from_millis(1_200);
 /// Time for a DAC to answer all subscriptions.
-const ANSWER: Duration = Duration::from_secs(2);
+const SUBSCRIBE_TIMEOUT: Duration = Duration::from_secs(2);
 /// Pauses after all DACs were tried: the first, and the longest.
-const PAUSES: [Duration; 2] = [Duration::from_millis(50), Duration::from_millis(500)];
+const RETRY_DELAYS: [Duration; 2] = [Duration::from_millis(50), Duration::from_millis(500)];
 /// Time to find another DAC at the start, if the one that the TEM names cannot be reached.
-const AT_FIRST: Duration = Duration::from_secs(10);
+const FIRST_DAC_TIMEOUT: Duration = Duration::from_secs(10);
 /// After this time a DAC will do whose nodes are all offline.
-const ANY: Duration = Duration::from_secs(5);
+const OFFLINE_DAC_DELAY: Duration = Duration::from_secs(5);
 
 /// A followed instance.
 struct FollowedInstance {
     target: Target,
     /// None until it is subscribed to.
     schema: Option<ProbeType>,
-    place: Place,
-    /// What is missing before the next batch.
+    place: FollowPosition,
+    /// Gaps that precede the next batch.
     gaps_before: Vec<Gap>,
     /// Whether no more samples come.
     is_over: bool,
 }
 
-/// How following ended.
+/// The way in which following ended.
 enum Ending {
     /// With all samples that were wanted.
     Complete,
@@ -170,7 +171,7 @@ struct Follower {
     /// Which instances the topics of the connection are.
     topics: BTreeMap<u32, usize>,
     followed: Vec<FollowedInstance>,
-    /// What to say of the instances once a DAC is chosen.
+    /// Notes about the instances, printed once a DAC is chosen.
     notes: Vec<String>,
     /// Which nodes are online at the DAC.
     presence: Presence,
@@ -180,7 +181,7 @@ struct Follower {
 impl Follower {
     /// Subscribes at the first DAC that answers, in the order in which they were named; of a TEM, at the one that has the instances.
     async fn begin(&mut self, route: &mut Route, arguments: &Tail) -> anyhow::Result<Client> {
-        let patience = if route.has_others() { SILENCE } else { PATIENCE };
+        let patience = if route.has_others() { DAC_TIMEOUT } else { RESPONSE_TIMEOUT };
         let (mut first_error, mut may_recover) = (None, route.is_by_tem());
         for (number, server) in route.first_ones() {
             match self.begin_at(&server, arguments, patience).await {
@@ -202,7 +203,7 @@ impl Follower {
         if !(route.has_others() && may_recover) {
             return Err(error);
         }
-        let elsewhere = timeout(AT_FIRST, self.go_on(route, arguments)).await;
+        let elsewhere = timeout(FIRST_DAC_TIMEOUT, self.go_on(route, arguments)).await;
         elsewhere.unwrap_or(Err(error))
     }
 
@@ -236,7 +237,7 @@ impl Follower {
 
     /// Prints what comes. Notices that the DAC is silent, and leaves it if there is another one; and also if all nodes are online elsewhere only.
     async fn follow(&mut self, client: &mut Client, route: &mut Route) -> anyhow::Result<Ending> {
-        let mut pings = interval(PING);
+        let mut pings = interval(PING_INTERVAL);
         pings.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let (mut heard, mut is_silent) = (Instant::now(), false);
         let has_others = route.has_others();
@@ -257,8 +258,8 @@ impl Follower {
                     continue;
                 }
                 _ = pings.tick() => {
-                    if heard.elapsed() > SILENCE && !is_silent {
-                        let silence = format!("{} has said nothing for {} s", client.address(), SILENCE.as_secs_f64());
+                    if heard.elapsed() > DAC_TIMEOUT && !is_silent {
+                        let silence = format!("{} has said nothing for {} s", client.address(), DAC_TIMEOUT.as_secs_f64());
                         if has_others {
                             return Ok(Ending::Lost(anyhow!(silence)));
                         }
@@ -315,22 +316,24 @@ impl Follower {
 
     /// Tries the other DACs, again and again, until one has the instances.
     async fn go_on(&mut self, route: &mut Route, arguments: &Tail) -> anyhow::Result<Client> {
-        let (lost, [mut pause, longest]) = (Instant::now(), PAUSES);
+        let (lost, [mut pause, longest]) = (Instant::now(), RETRY_DELAYS);
         let mut said = String::new();
         loop {
             for (number, server) in route.others_first() {
-                let is_any_enough = lost.elapsed() > ANY;
-                let reason = match timeout(ANSWER, self.resume_at(&server, arguments, is_any_enough)).await {
-                    Ok(Ok(client)) => {
-                        eprintln!("going on at {}", server.url);
-                        route.choose(number);
-                        return Ok(client);
-                    }
-                    Ok(Err(error)) if is_broken_pipe(&error) => return Err(error),
-                    Ok(Err(error)) => format!("{}: {error:#}", server.url),
-                    Err(_) => format!("{}: no answer", server.url),
-                };
-                if lost.elapsed() > ANY && reason != said {
+                let is_any_enough = lost.elapsed() > OFFLINE_DAC_DELAY;
+                let reason =
+                    match timeout(SUBSCRIBE_TIMEOUT, self.resume_at(&server, arguments, is_any_enough)).await
+                    {
+                        Ok(Ok(client)) => {
+                            eprintln!("going on at {}", server.url);
+                            route.choose(number);
+                            return Ok(client);
+                        }
+                        Ok(Err(error)) if is_broken_pipe(&error) => return Err(error),
+                        Ok(Err(error)) => format!("{}: {error:#}", server.url),
+                        Err(_) => format!("{}: no answer", server.url),
+                    };
+                if lost.elapsed() > OFFLINE_DAC_DELAY && reason != said {
                     eprintln!("{reason}; trying again");
                     said = reason;
                 }
@@ -349,7 +352,7 @@ impl Follower {
         arguments: &Tail,
         is_any_enough: bool,
     ) -> anyhow::Result<Client> {
-        let mut client = self.begin_at(server, arguments, SILENCE).await?;
+        let mut client = self.begin_at(server, arguments, DAC_TIMEOUT).await?;
         let mut is_online = is_any_enough;
         while !self.asked.is_empty() {
             match client.next().await?.context("it closed the connection")? {
@@ -431,7 +434,13 @@ impl Follower {
 
 impl FollowedInstance {
     fn new(target: Target) -> Self {
-        Self { target, schema: None, place: Place::default(), gaps_before: Vec::new(), is_over: false }
+        Self {
+            target,
+            schema: None,
+            place: FollowPosition::default(),
+            gaps_before: Vec::new(),
+            is_over: false,
+        }
     }
 }
 

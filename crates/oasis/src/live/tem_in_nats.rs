@@ -13,9 +13,9 @@ use std::{
 };
 
 /// Pause before NATS is tried again.
-const RETRY: Duration = Duration::from_secs(1);
+const RETRY_DELAY: Duration = Duration::from_secs(1);
 
-/// What the problems of this TEM are listed under.
+/// Name under which the problems of this TEM are listed.
 const TEM: &str = "NATS";
 
 /// A value of the bucket.
@@ -65,7 +65,7 @@ impl Shared {
                     Some(format!("this DAC is not listed as {} in NATS: {error}", self.name)),
                 );
             }
-            tokio::time::sleep(RETRY).await;
+            tokio::time::sleep(RETRY_DELAY).await;
         }
     }
 
@@ -92,7 +92,7 @@ impl Shared {
         }
     }
 
-    /// With all names: nobody can ask for them.
+    /// Encodes the entry with all names: readers of the bucket cannot ask for them.
     fn entry(&self) -> Vec<u8> {
         let mut reporter = self.reporter.lock().unwrap_or_else(PoisonError::into_inner);
         reporter.set_sent(false);

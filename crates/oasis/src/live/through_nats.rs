@@ -43,7 +43,7 @@ pub fn accept(config: &NatsConfig, name: DacName, dac: &Arc<Dac>, security: Secu
 #[cfg(feature = "nats")]
 #[expect(clippy::unnecessary_wraps, reason = "the other one fails")]
 fn accept_from(target: Target, name: DacName, dac: &Arc<Dac>, security: Security) -> anyhow::Result<()> {
-    let channel = Arc::new(super::carried::Place { dac: dac.clone(), security });
+    let channel = Arc::new(super::carried::StreamReceiver { dac: dac.clone(), security });
     let health = dac.health.clone();
     tokio::spawn(super::revive::revive(health, "data channel over NATS", move || {
         oasis_nats::channel::serve(target.clone(), name.to_string(), channel.clone())

@@ -1,4 +1,4 @@
-//! What to say of an instance that a DAC does not know: whether it knows the node, and which names are similar.
+//! Explains an instance that a DAC does not know: whether it knows the node, and which names are similar.
 
 use super::api;
 use crate::target::Target;
@@ -14,7 +14,7 @@ use tokio::task::spawn_blocking;
 pub struct UnknownInstance {
     /// Its name.
     pub target: Target,
-    /// What the DAC says.
+    /// The reason that the DAC gave.
     pub reason: String,
 }
 
@@ -32,7 +32,7 @@ pub async fn explained(error: anyhow::Error, server: &Server) -> anyhow::Error {
     let (server, target) = (server.clone(), target.clone());
     match spawn_blocking(move || explain(&server, &target)).await {
         Ok(Ok(text)) => anyhow::anyhow!(text),
-        // What the DAC has said is enough.
+        // The answer of the DAC is enough.
         _ => error,
     }
 }
@@ -69,7 +69,7 @@ pub fn fits(wanted: &str, name: &str) -> bool {
     if wanted.contains('*') { matches(wanted, name) } else { name.contains(wanted) }
 }
 
-/// What to say if nothing of a list fits a text.
+/// Returns the error if nothing in a list matches a text.
 pub fn nothing_fits(what: &str, wanted: &str, names: &[String], list: &str) -> String {
     let suggestion = similar(wanted, names.iter().map(String::as_str));
     let remedy = suggestion.unwrap_or_else(|| "a text in a name fits it, and * any text".into());

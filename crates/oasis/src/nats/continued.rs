@@ -12,7 +12,7 @@ pub type RunKey = (Arc<str>, Arc<str>, Uuid);
 
 /// Sequence numbers of runs: stored, copied or declared lost.
 #[derive(Debug, Default)]
-pub struct Continued(BTreeMap<RunKey, Numbers>);
+pub struct RunNumbers(BTreeMap<RunKey, Numbers>);
 
 #[derive(Debug, Default)]
 struct Numbers {
@@ -21,7 +21,7 @@ struct Numbers {
     stored: Option<u64>,
 }
 
-impl Continued {
+impl RunNumbers {
     /// Adds numbers that the archive has.
     pub fn store(&mut self, of: RunKey, numbers: Range<u64>) {
         let run = self.0.entry(of).or_default();
@@ -43,7 +43,7 @@ impl Continued {
 impl Numbers {
     fn end(&self) -> u64 {
         let Range { start, end } = self.all.span();
-        // Of a run that the archive does not know the oldest copies are evicted, and no node has them any more.
+        // If the archive does not know the run, its oldest copies are evicted, and no node has them any more.
         let from = self.stored.unwrap_or(start);
         self.all.missing_in(&(from..end)).first().map_or(end, |hole| hole.start).max(from)
     }
@@ -55,7 +55,7 @@ mod tests {
 
     fn end(stored: &[(u64, u64)], copied: &[(u64, u64)]) -> u64 {
         let of = || ("plant".into(), "boiler".into(), Uuid::nil());
-        let mut continued = Continued::default();
+        let mut continued = RunNumbers::default();
         stored.iter().for_each(|&(from, to)| continued.store(of(), from..to));
         copied.iter().for_each(|&(from, to)| continued.copy(of(), from..to));
         continued.ends()[&of()]

@@ -1,6 +1,6 @@
 //! Reads the copies of all partitions into an archive: each sample once, by run and sequence number.
 
-use super::continued::{Continued, RunKey};
+use super::continued::{RunKey, RunNumbers};
 use anyhow::Context;
 use oasis_import::{Import, ImportTotals, KnownSequences};
 use oasis_nats::{Connection, Copied, Copies, Copy, Lost, PARTITIONS, Sorter, Target};
@@ -15,17 +15,17 @@ use std::{
 use uuid::Uuid;
 
 /// Bytes of copies that are sorted at once: those of an instance that came out of order by more are stored out of order.
-const SORTED: usize = 128 * 1024 * 1024;
+const MAX_SORTED_BYTES: usize = 128 * 1024 * 1024;
 /// Memory of a copy besides its batch.
-const COPY: usize = 512;
+const COPY_OVERHEAD_BYTES: usize = 512;
 /// Losses that only say that another DAC has the samples.
-const MOST_ELSEWHERE: usize = 100_000;
-/// Longest catch-up: meanwhile the DAC accepts nobody.
-const CATCH_UP: Duration = Duration::from_secs(60);
+const MAX_ELSEWHERE_LOSSES: usize = 100_000;
+/// Longest catch-up: meanwhile the DAC accepts no connection.
+const MAX_CATCH_UP_TIME: Duration = Duration::from_secs(60);
 
-/// What was read.
+/// The totals of an import.
 #[derive(Debug, Clone, Default)]
-pub struct Filled {
+pub struct ImportResult {
     pub totals: ImportTotals,
     /// Messages that were read.
     pub copies: u64,
@@ -41,7 +41,7 @@ pub async fn import(
     target: &Target,
     archive: ArchiveConfig,
     name: impl Fn(&str) -> Arc<str>,
-) -> anyhow::Result<Filled> {
+) -> anyhow::Result<ImportResult> {
     let connection = Connection::open(target, "oasis-import").await?;
     let mut filling = Filling::new(Import::begin(oasis_store::open(archive)?)?, None);
     for partition in 0..PARTITIONS {
@@ -53,9 +53,9 @@ pub async fn import(
 /// Fills an archive, which no DAC has open yet, with copies of instances that it has: what this DAC had copied and not stored when it died, and what other DACs
 /// received while the node was there. An error leaves the archive as it is, and is no reason not to start.
 pub async fn catch_up(target: &Target, archive: &ArchiveConfig) {
-    let caught = tokio::time::timeout(CATCH_UP, caught_up(target, archive)).await;
+    let caught = tokio::time::timeout(MAX_CATCH_UP_TIME, caught_up(target, archive)).await;
     match caught {
-        Ok(Ok(Filled { totals, after_holes, unreadable, .. })) => {
+        Ok(Ok(ImportResult { totals, after_holes, unreadable, .. })) => {
             let ImportTotals { samples, known, causes, .. } = totals;
             tracing::info!(
                 samples,
@@ -68,7 +68,7 @@ pub async fn catch_up(target: &Target, archive: &ArchiveConfig) {
         }
         Ok(Err(error)) => tracing::warn!("the archive has not caught up from NATS: {error:#}"),
         Err(_) => {
-            let seconds = CATCH_UP.as_secs();
+            let seconds = MAX_CATCH_UP_TIME.as_secs();
             tracing::warn!(
                 seconds,
                 "the archive has not caught up from NATS in time: oasis import --nats reads all"
@@ -77,11 +77,11 @@ pub async fn catch_up(target: &Target, archive: &ArchiveConfig) {
     }
 }
 
-async fn caught_up(target: &Target, archive: &ArchiveConfig) -> anyhow::Result<Filled> {
+async fn caught_up(target: &Target, archive: &ArchiveConfig) -> anyhow::Result<ImportResult> {
     let opened = oasis_store::open(archive.clone())?;
     let instances = instances_of(&opened)?;
     if instances.is_empty() {
-        return Ok(Filled::default());
+        return Ok(ImportResult::default());
     }
     let connection = Connection::open(target, "oasis-catch-up").await?;
     let continued = continued(&connection, &opened, &instances).await?;
@@ -100,13 +100,13 @@ fn instances_of(opened: &WritableStore) -> anyhow::Result<BTreeSet<Names>> {
     Ok(instances.into_iter().map(|(node, instance)| (node.into(), instance.into())).collect())
 }
 
-/// Looks at the numbers of all copies first.
+/// Checks the numbers of all copies first.
 async fn continued(
     connection: &Connection,
     opened: &WritableStore,
     instances: &BTreeSet<Names>,
 ) -> anyhow::Result<BTreeMap<RunKey, u64>> {
-    let mut continued = Continued::default();
+    let mut continued = RunNumbers::default();
     for (node, instance) in instances {
         let of = |run: Uuid| (node.clone(), instance.clone(), run);
         for (run, numbers) in KnownSequences::of(&opened.store, node, instance)?.ranges() {
@@ -153,12 +153,12 @@ struct Filling {
     /// By run, the number after the last one that is wanted; `None` if all are.
     wanted: Option<BTreeMap<RunKey, u64>>,
     elsewhere: Vec<(Names, Uuid, Lost)>,
-    filled: Filled,
+    filled: ImportResult,
 }
 
 impl Filling {
     fn new(import: Import, wanted: Option<BTreeMap<RunKey, u64>>) -> Self {
-        Self { import, wanted, elsewhere: Vec::new(), filled: Filled::default() }
+        Self { import, wanted, elsewhere: Vec::new(), filled: ImportResult::default() }
     }
 
     async fn add_partition(
@@ -168,7 +168,7 @@ impl Filling {
         name: impl Fn(&str) -> Arc<str>,
     ) -> anyhow::Result<()> {
         let Some(mut copies) = Copies::open(connection, partition).await? else { return Ok(()) };
-        let (mut sorter, mut sorted) = (Sorter::<Key, _>::new(SORTED), Vec::new());
+        let (mut sorter, mut sorted) = (Sorter::<Key, _>::new(MAX_SORTED_BYTES), Vec::new());
         while let Some(copied) = copies.next().await? {
             self.filled.copies += 1;
             let (copy, probe_type) = match copied {
@@ -192,7 +192,7 @@ impl Filling {
             let Some(first) = copy.first_sequence() else { continue };
             let head = &copy.head;
             let key = (head.node.clone(), head.instance.clone(), head.run, first);
-            let bytes = copy.batch.len() + COPY;
+            let bytes = copy.batch.len() + COPY_OVERHEAD_BYTES;
             sorter.add(key, (copy, probe_type), bytes, &mut sorted);
             sorted.drain(..).try_for_each(|(copy, probe_type)| self.add(&copy, &probe_type, &name))?;
         }
@@ -239,7 +239,7 @@ impl Filling {
             let names = (name(&head.node), head.instance.clone());
             // Another DAC knows more of them.
             if matches!(lost.2, Cause::OtherDac | Cause::BeforeEpoch) {
-                if self.elsewhere.len() < MOST_ELSEWHERE {
+                if self.elsewhere.len() < MAX_ELSEWHERE_LOSSES {
                     self.elsewhere.push((names, head.run, lost));
                 }
                 continue;
@@ -248,10 +248,10 @@ impl Filling {
         }
     }
 
-    fn finish(mut self) -> anyhow::Result<Filled> {
+    fn finish(mut self) -> anyhow::Result<ImportResult> {
         for (names, run, Lost(first, last, cause)) in std::mem::take(&mut self.elsewhere) {
             self.import.lose(names, run, first..=last, cause);
         }
-        Ok(Filled { totals: self.import.finish()?, ..self.filled })
+        Ok(ImportResult { totals: self.import.finish()?, ..self.filled })
     }
 }

@@ -13,8 +13,8 @@ use std::{
 };
 
 /// 1 reports an invalid file, 2 invalid arguments.
-const NEEDS_VERSION: u8 = 3;
-const BREAKING: u8 = 4;
+const EXIT_NEEDS_VERSION: u8 = 3;
+const EXIT_BREAKING: u8 = 4;
 
 /// The exit status is that of the worst change.
 pub fn run(arguments: &Diff) -> anyhow::Result<ExitCode> {
@@ -38,8 +38,8 @@ pub fn run(arguments: &Diff) -> anyhow::Result<ExitCode> {
     }
     // The worst comes first.
     Ok(match changes.first().map(|change| change.class) {
-        Some(Class::Breaking) => ExitCode::from(BREAKING),
-        Some(Class::NeedsVersion) => ExitCode::from(NEEDS_VERSION),
+        Some(Class::Breaking) => ExitCode::from(EXIT_BREAKING),
+        Some(Class::NeedsVersion) => ExitCode::from(EXIT_NEEDS_VERSION),
         Some(Class::NewVersion | Class::Safe) | None => ExitCode::SUCCESS,
     })
 }

@@ -88,7 +88,7 @@ pub struct Check {
     pub message_format: MessageFormat,
 }
 
-/// Where the probe types of inputs are declared.
+/// The files that declare the probe types of inputs.
 #[derive(Debug, Args)]
 pub struct Types {
     /// PDL file with probe types; can be repeated [default: the types of the archive].

@@ -13,7 +13,7 @@ use std::{
 };
 
 /// Column headings.
-const HEAD: [&str; 6] = ["RULE", "KIND", "SEVERITY", "INSTANCES", "MEMORY", "FILE"];
+const COLUMN_HEADINGS: [&str; 6] = ["RULE", "KIND", "SEVERITY", "INSTANCES", "MEMORY", "FILE"];
 
 /// Prints the rules. The exit status reports whether all files are valid.
 pub fn run(arguments: &List) -> anyhow::Result<ExitCode> {
@@ -42,7 +42,7 @@ fn print(rules: &[Value], format: Format) -> io::Result<()> {
         return rules.iter().try_for_each(|rule| writeln!(out, "{rule}"));
     }
     let rows: Vec<_> = rules.iter().map(row).collect();
-    table(&mut out, &HEAD, &rows)
+    table(&mut out, &COLUMN_HEADINGS, &rows)
 }
 
 fn row(rule: &Value) -> Vec<String> {
@@ -52,7 +52,7 @@ fn row(rule: &Value) -> Vec<String> {
     vec![text("name"), text("kind"), text("severity"), number("instances").to_string(), memory, text("file")]
 }
 
-/// What is to be said of a file: that it is refused, or that rules of it wait, and why.
+/// Returns notes about a file: that it is refused, or that rules of it wait, and why.
 fn notes(file: &Value) -> Vec<String> {
     let name = Visible(file["name"].as_str().unwrap_or_default()).to_string();
     let problems = problems(file);

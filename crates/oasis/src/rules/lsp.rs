@@ -5,7 +5,7 @@ use crate::diagnostics::counted;
 use anyhow::{Context, bail};
 use oasis_pdl::Disk;
 use oasis_pdl_gen::json_schema;
-use oasis_rules::{KnownInstance, Surroundings};
+use oasis_rules::{EditorCatalog, KnownInstance};
 use oasis_rules_lsp::Rules;
 use oasis_store::History;
 use std::{io, process::ExitCode, sync::Arc};
@@ -19,8 +19,8 @@ pub fn run(arguments: Lsp) -> anyhow::Result<ExitCode> {
 }
 
 /// Types and instances: of a DAC and an archive what they have, and of PDL files those types that neither has.
-fn load(arguments: &Lsp) -> anyhow::Result<Surroundings> {
-    let mut found = Surroundings::default();
+fn load(arguments: &Lsp) -> anyhow::Result<EditorCatalog> {
+    let mut found = EditorCatalog::default();
     let mut is_named = false;
     if !arguments.types.pdl.is_empty() {
         is_named = true;
@@ -39,7 +39,7 @@ fn load(arguments: &Lsp) -> anyhow::Result<Surroundings> {
     #[cfg(feature = "live")]
     if let Some(dac) = &arguments.dac {
         is_named = true;
-        let live = super::surroundings::of_dac(dac, arguments.ca.clone())?;
+        let live = super::catalog::of_dac(dac, arguments.ca.clone())?;
         found.types.extend(live.types);
         found.instances.extend(live.instances);
     }
@@ -53,17 +53,17 @@ fn load(arguments: &Lsp) -> anyhow::Result<Surroundings> {
     Ok(found)
 }
 
-fn of_pdl(arguments: &Lsp) -> anyhow::Result<Surroundings> {
+fn of_pdl(arguments: &Lsp) -> anyhow::Result<EditorCatalog> {
     let report = oasis_pdl::compile(&arguments.types.pdl, &arguments.types.include, &Disk);
     if !report.is_ok() {
         bail!("{} in PDL files: see `oasis pdl check`", counted(report.diagnostics.len(), "error"));
     }
     let model = &report.model;
     let types = model.probes.iter().filter_map(|probe| json_schema::schema(model, probe));
-    Ok(Surroundings { types: types.map(Arc::new).collect(), instances: Vec::new() })
+    Ok(EditorCatalog { types: types.map(Arc::new).collect(), instances: Vec::new() })
 }
 
-fn of_archive(history: &History) -> anyhow::Result<Surroundings> {
+fn of_archive(history: &History) -> anyhow::Result<EditorCatalog> {
     let types = history.types()?;
     let mut instances = Vec::new();
     for probe_type in &types {
@@ -75,5 +75,5 @@ fn of_archive(history: &History) -> anyhow::Result<Surroundings> {
             probe_type: probe_type.clone(),
         }));
     }
-    Ok(Surroundings { types, instances })
+    Ok(EditorCatalog { types, instances })
 }

@@ -1,6 +1,8 @@
 //! `oasis rules`: one file a verb.
 
 mod arguments;
+#[cfg(all(feature = "live", feature = "lsp"))]
+mod catalog;
 mod check;
 mod explain;
 mod fmt;
@@ -11,8 +13,6 @@ mod lsp;
 #[cfg_attr(not(feature = "mcap"), path = "no_recording.rs")]
 mod recording;
 mod run;
-#[cfg(all(feature = "live", feature = "lsp"))]
-mod surroundings;
 mod types;
 
 pub use arguments::Verb;

@@ -19,7 +19,7 @@ use std::{
 use tempfile::TempDir;
 
 /// Samples of one batch are not farther apart than silence is noticed, in nanoseconds.
-const TICK: u64 = 100_000_000;
+const TICK_NANOS: u64 = 100_000_000;
 
 /// The samples of MCAP files.
 pub struct Recording {
@@ -112,7 +112,8 @@ fn series_of(recorded: &RecordedSeries, name: &str) -> Series {
     Series { node, instance, kind, run, epoch: Epoch(0), probe_type }
 }
 
-/// Cuts a batch at ticks of the samples' time. Nobody recorded when a DAC received them: it is the time of the last one of each piece.
+/// Cuts a batch at ticks of the samples' time. A recording has no times of reception: the time of a piece is that of
+/// its last sample.
 fn pieces(batch: &[u8], probe_type: &ProbeType) -> anyhow::Result<Vec<Vec<u8>>> {
     let decoded = Batch::parse(batch, probe_type)?;
     let (state, mut encoder) = (decoded.header().state, Encoder::new(probe_type)?);
@@ -121,7 +122,7 @@ fn pieces(batch: &[u8], probe_type: &ProbeType) -> anyhow::Result<Vec<Vec<u8>>> 
     let mut open: Option<(u64, u64, u64)> = None;
     for sample in decoded.samples() {
         if let Some(ended) =
-            open.take_if(|(.., last)| sample.time / TICK != *last / TICK || sample.time < *last)
+            open.take_if(|(.., last)| sample.time / TICK_NANOS != *last / TICK_NANOS || sample.time < *last)
         {
             pieces.push(piece(&mut encoder, state, ended));
         }

@@ -1,4 +1,4 @@
-//! What a later `oasis setup` asks for, and the files of an earlier one do not have.
+//! Options of a later `oasis setup` that the files of an earlier one do not have.
 
 use super::settings::KeptSettings;
 use oasis_tls::Facts;
@@ -7,8 +7,8 @@ use std::{
     path::Path,
 };
 
-/// What the command line asks for.
-pub struct Asked<'a> {
+/// The options of the command line.
+pub struct RequestedOptions<'a> {
     /// Names for the certificate; none if the user named none.
     pub names: &'a [String],
     /// Address of page, API and doors, if it was named.
@@ -17,7 +17,7 @@ pub struct Asked<'a> {
     pub channel_listen: Option<SocketAddr>,
 }
 
-impl Asked<'_> {
+impl RequestedOptions<'_> {
     /// Returns a line for each difference: what it is, and what to do about it. `settings` is the file of what is kept, `authority` the folder of the CA.
     pub fn differences(&self, kept: &KeptSettings, settings: &Path, authority: &Path) -> Vec<String> {
         let edit = format!("edit {}", settings.display());
@@ -43,7 +43,7 @@ impl Asked<'_> {
         found
     }
 
-    /// The names that the certificate lacks. A DAC without a certificate is behind a proxy that has one.
+    /// Returns the names that the certificate lacks. A DAC without a certificate has a reverse proxy with one.
     fn missing_names(&self, certificate: &Path, settings: &Path, authority: &Path) -> Option<String> {
         if certificate.as_os_str().is_empty() || self.names.is_empty() {
             return None;

@@ -9,7 +9,7 @@ use crate::{
 };
 use anyhow::{Context, bail};
 use clap::Args;
-use differences::Asked;
+use differences::RequestedOptions;
 use oasis_access::NewToken;
 use oasis_tls::{Authority, Issued, Lifetime};
 use oasis_wire::quantity::Nanos;
@@ -26,9 +26,9 @@ use std::{
 const LISTEN: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::UNSPECIFIED), 7070);
 /// Address for nodes, unless another one is named.
 const CHANNEL_LISTEN: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::UNSPECIFIED), 7071);
-/// How long the certificate lives: Mozilla's guidelines ask for less than 366 days.
-const DAYS: u32 = 365;
-/// How long the first token lives.
+/// Lifetime of the certificate: Mozilla's guidelines ask for less than 366 days.
+const CERTIFICATE_DAYS: u32 = 365;
+/// Lifetime of the first token.
 const TOKEN_NANOS: u64 = 90 * 86_400 * 1_000_000_000;
 
 #[derive(Debug, Args)]
@@ -69,12 +69,14 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     }
     let settings = KeptSettings::read(&path)?.unwrap_or_default();
     let token = site.first_token()?;
-    say(&site, &path, token.as_deref(), &settings.page(&names)).or_else(|error| match error.kind() {
+    print_next_steps(&site, &path, token.as_deref(), &settings.page(&names)).or_else(|error| match error
+        .kind()
+    {
         io::ErrorKind::BrokenPipe => Ok(()),
         _ => Err(error),
     })?;
     let (listen, channel_listen) = (arguments.listen, arguments.channel_listen);
-    let asked = Asked { names: &given, listen, channel_listen };
+    let asked = RequestedOptions { names: &given, listen, channel_listen };
     warn(&asked.differences(&settings, &path, &site.ca()));
     Ok(())
 }
@@ -91,7 +93,7 @@ fn warn(differences: &[String]) {
     eprintln!("A running DAC takes a new certificate by itself, and changed settings when it starts again.");
 }
 
-fn say(site: &Site, config: &Path, token: Option<&Path>, page: &str) -> io::Result<()> {
+fn print_next_steps(site: &Site, config: &Path, token: Option<&Path>, page: &str) -> io::Result<()> {
     let mut out = io::stdout().lock();
     let ca = site.ca().join("ca.pem");
     writeln!(out, "{} is ready for a DAC:", site.folder.display())?;
@@ -147,7 +149,7 @@ impl Site {
         if issued.certificate.exists() && issued.key.exists() {
             return Ok(issued);
         }
-        Ok(Authority::open(&self.ca())?.issue_server(names, Lifetime::days(DAYS))?)
+        Ok(Authority::open(&self.ca())?.issue_server(names, Lifetime::days(CERTIFICATE_DAYS))?)
     }
 
     /// A token of an administrator in a file of mode 0600, unless there are accounts already.

@@ -11,7 +11,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// What it says.
+/// The content of the file.
 pub struct Settings<'a> {
     pub directory: &'a Path,
     pub listen: SocketAddr,
@@ -60,7 +60,7 @@ impl Settings<'_> {
     }
 }
 
-/// What there is of it after somebody may have edited it. Other settings are not read.
+/// The settings that are in the file after a user may have edited it. Other settings are not read.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct KeptSettings {

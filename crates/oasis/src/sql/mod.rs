@@ -15,7 +15,7 @@ use oasis_query::{Answer, Sql, SqlError, TableInfo};
 use std::io::{self, BufWriter, IsTerminal, Read, Write};
 
 /// Longest query on standard input, in bytes.
-const LONGEST_QUERY: u64 = 1024 * 1024;
+const MAX_QUERY_BYTES: u64 = 1024 * 1024;
 
 const HELP: &str = "A query is one SELECT of SQLite's SQL, such as
   SELECT node, count(*), avg(idle_time) FROM oasis_system_linux_processor_probe WHERE time >= '2026-05-04' GROUP BY node
@@ -69,9 +69,9 @@ fn from_standard_input() -> anyhow::Result<String> {
         return Ok(".tables".into());
     }
     let mut query = String::new();
-    let read = io::stdin().take(LONGEST_QUERY + 1).read_to_string(&mut query)?;
-    if read as u64 > LONGEST_QUERY {
-        bail!("the query on standard input exceeds {LONGEST_QUERY} bytes");
+    let read = io::stdin().take(MAX_QUERY_BYTES + 1).read_to_string(&mut query)?;
+    if read as u64 > MAX_QUERY_BYTES {
+        bail!("the query on standard input exceeds {MAX_QUERY_BYTES} bytes");
     }
     Ok(query)
 }
@@ -88,11 +88,11 @@ fn answer(
     }
     let format = rows_of(format)?;
     let mut writer = (format.open)(&mut out);
-    ask(sql, query, &mut Answer(&mut *writer))?;
+    run_query(sql, query, &mut Answer(&mut *writer))?;
     Ok(writer.finish()?)
 }
 
-fn ask(sql: &Sql, query: &str, rows: &mut Answer<'_>) -> anyhow::Result<()> {
+fn run_query(sql: &Sql, query: &str, rows: &mut Answer<'_>) -> anyhow::Result<()> {
     match sql.query(query, rows) {
         Err(SqlError::Output(error)) => Err(error.into()),
         Err(error @ (SqlError::Sqlite(_) | SqlError::Statement { .. })) => {

@@ -15,7 +15,7 @@ pub const VECTOR: &str = "_vector";
 pub struct Names(HashMap<(String, String), String>);
 
 impl Names {
-    /// Of these declarations, around each of which there are so many vectors at most, and what belongs to each probe.
+    /// Creates the names of these declarations, with at most this many vectors around each, and of the parts of each probe.
     pub fn new(
         declarations: &[Declaration<'_>],
         depth_of: impl Fn(&str) -> usize,

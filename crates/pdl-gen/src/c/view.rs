@@ -108,7 +108,7 @@ pub fn header(model: &Model, from: &str) -> Header {
     }
 }
 
-/// How many vectors there are around a type at most, and which simple types are in how many, two or more.
+/// Returns the largest number of vectors around each type, and the simple types that are in two or more.
 fn vectors_of<'a>(
     declarations: &[Declaration<'a>],
 ) -> (BTreeMap<&'a str, usize>, BTreeSet<(&'static str, usize)>) {

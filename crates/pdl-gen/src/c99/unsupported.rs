@@ -1,4 +1,4 @@
-//! What a device without an operating system cannot have: values without a fixed size, and what exceeds a frame of its link.
+//! Features that a device without an operating system lacks: values without a fixed size, and those larger than a frame.
 
 use super::view::width;
 use crate::json_schema;

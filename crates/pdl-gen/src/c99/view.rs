@@ -68,7 +68,7 @@ struct Member {
     name: String,
 }
 
-/// What a probe has besides its struct.
+/// Parts of a probe in addition to its struct.
 #[derive(Serialize)]
 struct Described {
     sample: String,

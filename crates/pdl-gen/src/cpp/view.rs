@@ -123,7 +123,7 @@ struct StructScope<'a> {
     namespace: &'a str,
     name: &'a str,
     metrics: &'a [Metric],
-    /// Of the members.
+    /// Names of the members.
     names: Vec<String>,
     /// Names that mean something else here than around the struct.
     hidden: Vec<String>,

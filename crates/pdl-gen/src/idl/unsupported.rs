@@ -1,4 +1,4 @@
-//! What IDL cannot express.
+//! Features that IDL cannot express.
 
 use super::names::{SAMPLE, enumerators};
 use crate::{

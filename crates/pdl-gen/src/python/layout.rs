@@ -7,7 +7,7 @@ const INDENT: usize = 4;
 
 /// An expression that can be broken into lines.
 pub enum Layout {
-    /// It cannot.
+    /// A word that cannot be broken.
     Word(String),
     /// Items in brackets.
     Bracketed { open: String, items: Vec<Layout>, separator: Separator, close: &'static str },
@@ -17,7 +17,7 @@ pub enum Layout {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Separator {
     Comma,
-    /// Of a comprehension.
+    /// Spaces, as in a comprehension.
     Space,
 }
 
@@ -64,7 +64,7 @@ impl Layout {
         format!("{outer}{target}(\n{inner}{flat}\n{outer})")
     }
 
-    /// The expression in a line that has so many `others` beside it, in more lines if it must.
+    /// Returns the expression in a line that has this many `others` beside it, in more lines if it must.
     fn laid_out(&self, indent: usize, others: usize) -> String {
         let flat = self.flat();
         let Self::Bracketed { open, items, separator, close } = self else { return flat };

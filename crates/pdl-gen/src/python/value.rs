@@ -1,4 +1,4 @@
-//! How values of a type are declared, written and read.
+//! Declaration, writing and reading of values of a type.
 
 use super::{layout::Layout, names::Classes, names::enumerators};
 use oasis_pdl::{Model, model::Type};

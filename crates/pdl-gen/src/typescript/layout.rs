@@ -7,7 +7,7 @@ pub const INDENT: usize = 2;
 
 /// An expression that can be broken into lines.
 pub enum Layout {
-    /// It cannot.
+    /// A word that cannot be broken.
     Word(String),
     Call {
         function: String,
@@ -73,7 +73,7 @@ impl Layout {
         }
     }
 
-    /// The expression in a line that has so many `others` beside it, in more lines if it must.
+    /// Returns the expression in a line that has this many `others` beside it, in more lines if it must.
     fn laid_out(&self, indent: usize, others: usize) -> String {
         let flat = self.flat();
         if indent + others + flat.chars().count() <= WIDTH {

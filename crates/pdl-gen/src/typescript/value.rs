@@ -1,4 +1,4 @@
-//! How values of a type are declared, begun, written and read.
+//! Declaration, first value, writing and reading of values of a type.
 
 use super::{
     layout::{INDENT, Layout, blanks},

@@ -1,4 +1,4 @@
-// What the generated functions write, with a ring of one sample.
+// Output of the generated functions, with a ring of one sample.
 
 #include "device.h"
 

@@ -9,7 +9,7 @@ use std::{
 const STRICT: [&str; 6] = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Werror"];
 const SANITIZED: [&str; 3] = ["-g1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
 
-/// What is compiled, and by what: a variable may name the program.
+/// Source language and its compiler: a variable may name the program.
 pub struct Language {
     pub variable: &'static str,
     pub program: &'static str,
@@ -35,7 +35,7 @@ impl Compiler {
         fs::write(self.path(name), text).unwrap();
     }
 
-    /// Where such a file is.
+    /// Returns the path of such a file.
     pub fn path(&self, name: &str) -> PathBuf {
         self.folder.join(name)
     }

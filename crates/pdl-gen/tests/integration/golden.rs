@@ -1,4 +1,4 @@
-//! What is generated is the file kept beside the tests, to the letter.
+//! Generated code is equal to the file kept beside the tests, to the letter.
 //!
 //! To make all of them anew: `OASIS_UPDATE_GENERATED=1 cargo test -p oasis-pdl-gen`.
 
@@ -13,7 +13,7 @@ pub fn in_tests(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests").join(name)
 }
 
-/// What is generated for a PDL file beside the tests.
+/// Returns the code generated for a PDL file beside the tests.
 pub fn generated(pdl: &str, generate: fn(&Model, &str) -> String) -> String {
     let report = compile(&[in_tests(pdl)], &[], &Disk);
     assert!(report.is_ok(), "{}", report.render(false));

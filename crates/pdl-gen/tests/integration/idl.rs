@@ -95,7 +95,7 @@ fn each_file_of_the_corpus_is_idl_or_says_why_not() {
     assert_eq!(refused, REFUSED);
 }
 
-/// What IDL cannot express.
+/// Cases that IDL cannot express.
 const REFUSED: [&str; 5] = ["awkward", "awkward", "keywords-as-names", "lookup-goes-outwards", "names"];
 
 #[test]

@@ -13,13 +13,13 @@ pub struct Editor {
 impl Editor {
     pub fn new(options: Value) -> Self {
         let mut editor = Self { server: Server::default(), requests: 0 };
-        editor.ask("initialize", json!({ "rootUri": "file:///plant", "initializationOptions": options }));
+        editor.request("initialize", json!({ "rootUri": "file:///plant", "initializationOptions": options }));
         editor.notify("initialized", json!({}));
         editor
     }
 
     /// The result, or the error.
-    pub fn ask(&mut self, method: &str, params: Value) -> Value {
+    pub fn request(&mut self, method: &str, params: Value) -> Value {
         self.requests += 1;
         let request = Request::new(self.requests.into(), method.into(), params);
         let Step::Send(messages) = self.server.handle(request.into()) else { panic!("the server ended") };
@@ -49,7 +49,7 @@ impl Editor {
 
     pub fn at(&mut self, method: &str, uri: &str, line: u32, character: u32) -> Value {
         let position = json!({ "line": line, "character": character });
-        self.ask(
+        self.request(
             &format!("textDocument/{method}"),
             json!({ "textDocument": { "uri": uri }, "position": position }),
         )

@@ -82,8 +82,8 @@ proptest! {
             editor.at(method, URI, u32::MAX, u32::MAX);
         }
         let document = json!({ "textDocument": { "uri": URI }, "options": { "tabSize": 2, "insertSpaces": true } });
-        editor.ask("textDocument/documentSymbol", document.clone());
-        editor.ask("textDocument/formatting", document);
+        editor.request("textDocument/documentSymbol", document.clone());
+        editor.request("textDocument/formatting", document);
         let range = json!({ "start": { "line": line, "character": character }, "end": { "line": 0, "character": 3 } });
         let change = json!({ "range": range, "text": "水" });
         let params = json!({ "textDocument": { "uri": URI, "version": 2 }, "contentChanges": [change] });

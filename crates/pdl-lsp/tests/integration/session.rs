@@ -1,4 +1,4 @@
-//! What an editor sees.
+//! Requests of an editor in a session.
 
 use crate::common::Editor;
 use serde_json::{Value, json};
@@ -7,10 +7,10 @@ const BASE: &str = "file:///plant/base.pdl";
 const MAIN: &str = "file:///plant/line%207/main.pdl";
 
 const BASE_TEXT: &str = "module Plant {
-  /// How a machine is.
+  /// Mode of a machine.
   enum Mode { IDLE, RUNNING, FAILED };
   struct Port { string name; uint64 bytes; };
-  /// What every machine tells.
+  /// Metrics of every machine.
   abstract probe Machine { [unit(\"Cel\"); warn(> 80)] real32 temperature; };
 }
 ";
@@ -78,7 +78,7 @@ fn hover_shows_declaration_documentation_and_size() {
         let hover = editor.at("hover", uri, line, character);
         hover["contents"]["value"].as_str().map(str::to_owned)
     };
-    let machine = "```pdl\n[version(1.0)]\nabstract probe Plant::Machine\n```\n\nWhat every machine tells.\n\n1 metric, 4 bytes in a packed row";
+    let machine = "```pdl\n[version(1.0)]\nabstract probe Plant::Machine\n```\n\nMetrics of every machine.\n\n1 metric, 4 bytes in a packed row";
     assert_eq!(value(MAIN, 2, 64).as_deref(), Some(machine));
     assert_eq!(
         value(MAIN, 3, 25).as_deref(),
@@ -140,7 +140,10 @@ fn a_document_is_laid_out_by_one_edit() {
     let mut format = |text: &str| {
         change(&mut editor, MAIN, text);
         let options = json!({ "tabSize": 2, "insertSpaces": true });
-        editor.ask("textDocument/formatting", json!({ "textDocument": { "uri": MAIN }, "options": options }))
+        editor.request(
+            "textDocument/formatting",
+            json!({ "textDocument": { "uri": MAIN }, "options": options }),
+        )
     };
     let edits = format("// 𝄞\r\nstruct A{};// 𝄞");
     let range = json!({ "start": { "line": 0, "character": 0 }, "end": { "line": 1, "character": 16 } });
@@ -152,7 +155,7 @@ fn a_document_is_laid_out_by_one_edit() {
 #[test]
 fn the_outline_nests() {
     let mut editor = editor();
-    let outline = editor.ask("textDocument/documentSymbol", json!({ "textDocument": { "uri": BASE } }));
+    let outline = editor.request("textDocument/documentSymbol", json!({ "textDocument": { "uri": BASE } }));
     let plant = &outline[0];
     assert_eq!((&plant["name"], &plant["kind"]), (&"Plant".into(), &2.into()));
     let names: Vec<&Value> =
@@ -180,9 +183,9 @@ fn pieces_of_a_text_can_be_changed_too() {
 #[test]
 fn requests_out_of_turn_are_refused() {
     let mut editor = Editor::new(Value::Null);
-    assert_eq!(editor.ask("initialize", json!({}))["code"], -32600);
-    assert_eq!(editor.ask("workspace/symbol", json!({}))["code"], -32601);
-    assert_eq!(editor.ask("textDocument/hover", json!({ "textDocument": 5 }))["code"], -32602);
-    assert_eq!(editor.ask("shutdown", Value::Null), Value::Null);
-    assert_eq!(editor.ask("textDocument/hover", json!({}))["code"], -32600);
+    assert_eq!(editor.request("initialize", json!({}))["code"], -32600);
+    assert_eq!(editor.request("workspace/symbol", json!({}))["code"], -32601);
+    assert_eq!(editor.request("textDocument/hover", json!({ "textDocument": 5 }))["code"], -32602);
+    assert_eq!(editor.request("shutdown", Value::Null), Value::Null);
+    assert_eq!(editor.request("textDocument/hover", json!({}))["code"], -32600);
 }

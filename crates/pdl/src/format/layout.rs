@@ -16,7 +16,7 @@ pub const INDENT: usize = 2;
 /// Indentation of the rest of an item whose line is full: deeper than a block.
 const CONTINUED: usize = 4;
 
-/// Where a word stands.
+/// Position of a word.
 #[derive(Debug, Clone, Copy)]
 pub struct Place {
     pub join: Join,

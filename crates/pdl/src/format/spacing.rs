@@ -1,9 +1,9 @@
-//! How words stand beside each other on one line.
+//! Spacing of words on one line.
 
 use super::pieces::Piece;
 use crate::lexer::Token;
 
-/// How a word is joined to the one before it.
+/// Joint between a word and the one before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Join {
     /// Directly after it.
@@ -16,7 +16,7 @@ pub enum Join {
     Item,
 }
 
-/// Where a word stands in its sentence, as far as spacing cares.
+/// Position of a word in its sentence, as far as spacing needs it.
 #[derive(Debug, Default)]
 struct Context {
     /// Parentheses that are open: `<` and `>` compare in there and enclose types elsewhere.
@@ -40,7 +40,7 @@ impl Context {
     }
 }
 
-/// How each word is joined if it shares its line with the one before.
+/// Returns the joint of each word if it shares its line with the one before.
 pub fn inline(pieces: &[Piece<'_>]) -> Vec<Join> {
     let mut context = Context::default();
     let mut before = None;

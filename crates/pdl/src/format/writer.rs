@@ -110,7 +110,7 @@ impl Writer {
     }
 }
 
-/// Without up to so many of the blanks that it begins with.
+/// Returns the text without up to this many of the blanks that it begins with.
 fn without_blanks(line: &str, most: usize) -> &str {
     let blanks = line.bytes().take(most).take_while(|byte| matches!(byte, b' ' | b'\t')).count();
     line.get(blanks..).unwrap_or(line)

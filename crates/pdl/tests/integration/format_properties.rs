@@ -169,7 +169,7 @@ fn spread(words: &[String], gaps: &[Index]) -> String {
         }
         text.push_str(gap);
         text.push_str(word);
-        // What stood after documentation would belong to it.
+        // Tokens after documentation on its line would belong to it.
         if word.starts_with("///") {
             text.push('\n');
         }

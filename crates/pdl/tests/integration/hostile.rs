@@ -4,7 +4,7 @@ use oasis_pdl::{compile, format, tokens};
 use std::{collections::HashMap, path::PathBuf};
 
 /// Large enough that quadratic time would be minutes.
-const MANY: usize = 50_000;
+const REPETITIONS: usize = 50_000;
 
 /// The number of errors.
 fn errors(text: String) -> usize {
@@ -15,7 +15,7 @@ fn errors(text: String) -> usize {
 }
 
 fn numbered(piece: impl Fn(usize) -> String) -> String {
-    (0..MANY).map(piece).collect()
+    (0..REPETITIONS).map(piece).collect()
 }
 
 #[test]
@@ -27,7 +27,7 @@ fn structs_that_double_are_refused_where_they_exceed_the_limit() {
     assert_eq!(errors(text), 1);
     let chain = |number: usize| format!("struct S{} {{ S{number} a; }};", number + 1);
     let text: String =
-        std::iter::once("struct S0 { uint8 a; };".into()).chain((0..MANY).map(chain)).collect();
+        std::iter::once("struct S0 { uint8 a; };".into()).chain((0..REPETITIONS).map(chain)).collect();
     assert_eq!(errors(text), 1);
 }
 
@@ -74,7 +74,7 @@ fn endless_repetition_does_not_overflow_the_stack() {
         "\0",
         "é",
     ] {
-        assert!(errors(piece.repeat(MANY)) > 0, "{piece}");
+        assert!(errors(piece.repeat(REPETITIONS)) > 0, "{piece}");
     }
 }
 
@@ -88,23 +88,23 @@ fn a_name_can_have_any_length() {
 #[test]
 fn many_errors_of_one_kind_are_reported_one_by_one() {
     let uuids = numbered(|at| format!("[uuid({at}-?)] probe P{at} {{ }};\n"));
-    assert_eq!(errors(uuids), MANY);
+    assert_eq!(errors(uuids), REPETITIONS);
     let versions = numbered(|at| format!("[version(1.{at}.?)] abstract probe P{at} {{ }};\n"));
-    assert_eq!(errors(versions), MANY);
+    assert_eq!(errors(versions), REPETITIONS);
     let directives = numbered(|_| "#include <a/b>".to_owned());
-    assert_eq!(errors(directives), MANY);
+    assert_eq!(errors(directives), REPETITIONS);
     let duplicates = numbered(|_| "struct S { };\n".to_owned());
-    assert_eq!(errors(duplicates), MANY - 1);
+    assert_eq!(errors(duplicates), REPETITIONS - 1);
 }
 
 #[test]
 fn an_enum_and_its_limits_can_be_long() {
     let values = numbered(|at| format!("V{at}, "));
-    let wanted = (0..MANY).map(|at| format!("V{at}")).collect::<Vec<_>>().join(", ");
+    let wanted = (0..REPETITIONS).map(|at| format!("V{at}")).collect::<Vec<_>>().join(", ");
     let declared = format!("enum E : uint32 {{ {values} }};\n");
     assert_eq!(errors(format!("{declared} struct S {{ [warn({wanted})] E e; }};")), 0);
     assert_eq!(
         errors(format!("{declared} struct S {{ [warn({})] E e; }};", wanted.replace('V', "Unknown"))),
-        MANY
+        REPETITIONS
     );
 }

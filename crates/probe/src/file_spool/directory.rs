@@ -54,7 +54,7 @@ pub struct Directory {
 /// A segment by its name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SegmentFile {
-    /// Where it is.
+    /// Path of the segment.
     pub path: PathBuf,
     /// Within its run.
     pub number: u64,
@@ -177,7 +177,7 @@ fn remove(segment: &SegmentFile) -> io::Result<u64> {
 /// Truncates a segment to its head, and returns the head's bytes.
 fn shrink(segment: &SegmentFile) -> io::Result<u64> {
     let Ok(mut reader) = Reader::open(&segment.path, segment.number) else { return remove(segment) };
-    // What cannot be read cannot be sent either: it must not keep new samples out.
+    // Batches that cannot be read cannot be sent either: they must not keep new samples out.
     while reader.next().is_ok_and(|batch| batch.is_some()) {}
     let Some(mut head) = reader.head.take() else { return remove(segment) };
     if reader.seen.is_empty() {

@@ -36,7 +36,7 @@ pub struct Journal {
     /// Number of the newest segment, 0 before the first.
     newest: u64,
     reader: Option<Reader>,
-    /// Where reading continues, unless at `reader`.
+    /// Position where reading continues, unless at `reader`.
     next: FilePlace,
     recorded: Vec<Place>,
     /// Last sequence numbers of the batches in each segment that was written, or read to its end, by instance.

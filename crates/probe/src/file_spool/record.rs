@@ -5,13 +5,13 @@ use crate::spool::{Missing, QueuedBatch};
 use oasis_wire::batch::MAX_BATCH;
 
 /// Magic number of a record. After damage, a reader searches for it to find the next record.
-const MARK: [u8; 4] = *b"OSPC";
-/// The same of a record with `network`: only devices behind a gateway have it.
+const RECORD_MARK: [u8; 4] = *b"OSPC";
+/// Magic number of a record with `network`: only devices of a gateway have it.
 const DEVICE_MARK: [u8; 4] = *b"OSPD";
 /// The same of earlier releases, whose records have no `not_taken`.
 const EARLIER_MARK: [u8; 4] = *b"OSPB";
 /// The marks, each with the bytes of its head.
-const FORMS: [([u8; 4], usize); 3] = [(EARLIER_MARK, 56), (MARK, 64), (DEVICE_MARK, 72)];
+const FORMS: [([u8; 4], usize); 3] = [(EARLIER_MARK, 56), (RECORD_MARK, 64), (DEVICE_MARK, 72)];
 
 /// The head of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,7 +58,7 @@ pub fn length(batch: &QueuedBatch) -> usize {
 pub fn write(batch: &QueuedBatch, out: &mut Vec<u8>) {
     let start = out.len();
     let has_network = batch.before.network > 0;
-    out.extend_from_slice(if has_network { &DEVICE_MARK } else { &MARK });
+    out.extend_from_slice(if has_network { &DEVICE_MARK } else { &RECORD_MARK });
     out.extend_from_slice(&u32::try_from(batch.bytes.len()).unwrap_or(u32::MAX).to_le_bytes());
     out.extend_from_slice(&crc32fast::hash(&batch.bytes).to_le_bytes());
     out.extend_from_slice(&u32::try_from(batch.instance).unwrap_or(u32::MAX).to_le_bytes());
@@ -122,9 +122,9 @@ fn parse(head: &[u8]) -> Option<Head> {
 /// Returns the number of bytes before the next possible record.
 fn next_record(bytes: &[u8], is_end: bool) -> usize {
     let is_mark = |window: &[u8]| FORMS.iter().any(|(mark, _)| window == mark);
-    let mark = bytes[1..].windows(MARK.len()).position(is_mark);
+    let mark = bytes[1..].windows(RECORD_MARK.len()).position(is_mark);
     // Without one, the last three bytes may be the start of a magic number.
-    let none = if is_end { bytes.len() } else { bytes.len() - (MARK.len() - 1) };
+    let none = if is_end { bytes.len() } else { bytes.len() - (RECORD_MARK.len() - 1) };
     mark.map_or(none, |at| at + 1)
 }
 

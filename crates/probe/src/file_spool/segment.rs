@@ -15,7 +15,7 @@ use std::{
 };
 
 /// Magic number of a segment; the digit is the format's version.
-const MARK: [u8; 4] = *b"OSP2";
+const SEGMENT_MARK: [u8; 4] = *b"OSP2";
 /// Magic number, length and CRC.
 const PREFIX: usize = 12;
 /// Longest head in bytes: a DAC refuses larger schemas.
@@ -57,7 +57,7 @@ pub fn framed(value: &impl Serialize) -> io::Result<Vec<u8>> {
     let length = u32::try_from(json.len()).ok().filter(|&length| length as usize <= MAX_HEAD);
     let length = length.ok_or_else(|| io::Error::other("schemas of the node exceed 32 MiB"))?;
     let mut bytes = Vec::with_capacity(PREFIX + json.len());
-    bytes.extend_from_slice(&MARK);
+    bytes.extend_from_slice(&SEGMENT_MARK);
     bytes.extend_from_slice(&length.to_le_bytes());
     bytes.extend_from_slice(&crc32fast::hash(&json).to_le_bytes());
     bytes.extend_from_slice(&json);
@@ -74,7 +74,7 @@ pub fn unframed<T: for<'de> Deserialize<'de>>(file: &mut impl Read) -> io::Resul
     }
     prefix.copy_from_slice(&json);
     let field = |at: usize| u32::from_le_bytes([prefix[at], prefix[at + 1], prefix[at + 2], prefix[at + 3]]);
-    if prefix[..4] != MARK || field(4) as usize > MAX_HEAD {
+    if prefix[..4] != SEGMENT_MARK || field(4) as usize > MAX_HEAD {
         return Ok(None);
     }
     json.clear();

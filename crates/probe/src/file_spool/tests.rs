@@ -147,7 +147,7 @@ fn the_oldest_segments_are_removed_but_their_sequence_numbers_stay() {
     assert!(bytes <= LIMIT, "{bytes}");
     let kept = read(&mut journal);
     assert_eq!(kept, written[30 - kept.len()..]);
-    // Of the first run a head is left: what it had taken.
+    // The first run leaves a head: the samples that it had taken.
     drop(journal);
     let run = first[0].parent().unwrap().to_owned();
     let directory = Arc::new(Directory::open(folder.path(), LIMIT).unwrap());

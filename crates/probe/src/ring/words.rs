@@ -40,7 +40,7 @@ use std::sync::{
     atomic::{AtomicU64, Ordering, fence},
 };
 
-/// How often an overtaken reader retries at once.
+/// Number of immediate retries of an overtaken reader.
 const TRIES: usize = 16;
 
 /// Bytes of a word. Records consist of whole words.

@@ -24,7 +24,7 @@ pub struct Candidate {
     pub bytes: Arc<Vec<u8>>,
 }
 
-/// What goes ahead, and what the DAC keeps.
+/// Batches that go ahead, and those that the DAC keeps.
 #[derive(Debug, Clone)]
 pub struct Ahead {
     /// Whether this DAC takes no batches ahead. Unknown before the first connection.

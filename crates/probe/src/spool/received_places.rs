@@ -1,10 +1,10 @@
-//! Where received batches of one instance end that wait in the file spool until they are safe.
+//! Ends of the received batches of one instance that wait in the file spool until they are safe.
 
 use super::Place;
 use std::collections::VecDeque;
 
 /// Most places remembered. Beyond it every second one is forgotten: what is released is then a little less than is safe.
-const MOST: usize = 16;
+const MAX_PLACES: usize = 16;
 
 /// The places, in order.
 #[derive(Debug, Clone, Default)]
@@ -13,7 +13,7 @@ pub struct ReceivedPlaces(VecDeque<Place>);
 impl ReceivedPlaces {
     /// Adds the end of a batch.
     pub fn push(&mut self, place: Place) {
-        if self.0.len() == MOST {
+        if self.0.len() == MAX_PLACES {
             let mut is_kept = false;
             self.0.retain(|_| {
                 is_kept = !is_kept;
@@ -47,7 +47,7 @@ mod tests {
     fn the_last_place_is_exact_and_earlier_ones_are_never_too_late() {
         let mut places = ReceivedPlaces::default();
         (1..=1_000).for_each(|sequence| places.push(place(sequence)));
-        assert!(places.0.len() <= MOST);
+        assert!(places.0.len() <= MAX_PLACES);
         let released = places.take_up_to(900).unwrap().sequence;
         assert!((1..=900).contains(&released), "{released}");
         assert_eq!(places.take_up_to(1_000), Some(place(1_000)));

@@ -1,4 +1,4 @@
-//! What one turn of the shipper sends in order.
+//! Batches and messages that one turn of the shipper sends in order.
 
 use super::QueuedBatch;
 use oasis_channel::Release;
@@ -28,7 +28,7 @@ impl Shipment {
         self.pieces
     }
 
-    /// Returns whether the next piece, with so many drops before it, must wait for the next shipment.
+    /// Returns whether the next piece, with this many drops before it, must wait for the next shipment.
     pub(super) fn must_end_before(&self, dropped: u64, is_kept: bool) -> bool {
         (dropped > 0 && self.pieces > 0) || (is_kept && !self.batches.is_empty())
     }

@@ -53,7 +53,7 @@ fn events(disk_fails: bool, dac_dies: bool) -> impl Strategy<Value = Vec<Event>>
     proptest::collection::vec(event, 1..200)
 }
 
-/// What a DAC has of an instance.
+/// State of an instance at a DAC.
 #[derive(Debug, Clone, Copy, Default)]
 struct Account {
     /// Last sequence number.

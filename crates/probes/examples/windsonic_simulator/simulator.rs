@@ -70,7 +70,7 @@ fn speak(line: &mut File, polled: bool, unplugged: &AtomicBool) {
     }
 }
 
-/// What the device does with time and bytes.
+/// Reactions of the device to time and bytes.
 struct Anemometer {
     polled: bool,
     /// As `D3` tells them.

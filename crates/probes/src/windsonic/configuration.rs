@@ -8,11 +8,11 @@ use std::{
 };
 
 /// Answers come within some milliseconds; entering the mode waits for the message under way.
-const PATIENCE: Duration = Duration::from_secs(2);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(2);
 /// Longest line; that of all settings has some 60 bytes.
-const LONGEST: usize = 256;
+const MAX_LINE_BYTES: usize = 256;
 /// Most settings: the manual has fewer kinds.
-const MOST: usize = 16;
+const MAX_SETTINGS: usize = 16;
 /// Baud, communication and parity: the line would be lost.
 const OF_THE_LINE: [char; 3] = ['B', 'E', 'F'];
 /// Diagnostics, and the end of the mode.
@@ -44,7 +44,7 @@ impl FromStr for Settings {
 
     fn from_str(text: &str) -> Result<Self, NotSettings> {
         let settings: Vec<Setting> = text.split_whitespace().map(str::parse).collect::<Result<_, _>>()?;
-        if (1..=MOST).contains(&settings.len()) { Ok(Self(settings)) } else { Err(NotSettings) }
+        if (1..=MAX_SETTINGS).contains(&settings.len()) { Ok(Self(settings)) } else { Err(NotSettings) }
     }
 }
 
@@ -112,7 +112,7 @@ impl Configuration {
 
 /// Reads until a line is the one that is waited for; none if it does not come.
 fn line(port: &mut SerialPort, is_it: impl Fn(&str) -> bool) -> io::Result<Option<String>> {
-    let until = Instant::now() + PATIENCE;
+    let until = Instant::now() + ANSWER_TIMEOUT;
     let (mut line, mut buffer) = (Vec::new(), [0; 64]);
     loop {
         let left = until.saturating_duration_since(Instant::now());
@@ -123,7 +123,7 @@ fn line(port: &mut SerialPort, is_it: impl Fn(&str) -> bool) -> io::Result<Optio
         for &byte in buffer.iter().take(length) {
             if !matches!(byte, b'\r' | b'\n') {
                 line.push(byte);
-                line.truncate(LONGEST);
+                line.truncate(MAX_LINE_BYTES);
                 continue;
             }
             let text = String::from_utf8_lossy(&line);
@@ -151,6 +151,6 @@ mod tests {
         {
             assert_eq!(wrong.parse::<Settings>(), Err(NotSettings), "{wrong}");
         }
-        assert_eq!("M2 ".repeat(MOST + 1).parse::<Settings>(), Err(NotSettings));
+        assert_eq!("M2 ".repeat(MAX_SETTINGS + 1).parse::<Settings>(), Err(NotSettings));
     }
 }

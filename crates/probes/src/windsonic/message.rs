@@ -5,7 +5,7 @@ use std::fmt;
 const STX: u8 = 2;
 const ETX: u8 = 3;
 /// The longest message of the manual has some 30 bytes; anything longer is noise.
-const LONGEST: usize = 64;
+const MAX_MESSAGE_BYTES: usize = 64;
 const METRES_A_SECOND: [(&str, f32); 5] =
     [("M", 1.0), ("N", 1_852.0 / 3_600.0), ("P", 0.447_04), ("K", 1.0 / 3.6), ("F", 0.3048 / 60.0)];
 
@@ -29,7 +29,7 @@ pub enum Damage {
     #[error("wrong checksum: check the line rate")]
     Checksum,
     /// No end.
-    #[error("no end of message within {LONGEST} bytes")]
+    #[error("no end of message within {MAX_MESSAGE_BYTES} bytes")]
     Endless,
     /// Complete, but of another format.
     #[error("not a polar message such as Q,229,002.74,M,00: set the anemometer to M2 or M4")]
@@ -104,7 +104,7 @@ impl Messages {
             _ => self.held.push(byte),
         }
         let whole = self.whole();
-        if whole.is_some() || self.held.len() >= LONGEST {
+        if whole.is_some() || self.held.len() >= MAX_MESSAGE_BYTES {
             self.held.clear();
             return Some(whole.unwrap_or(Err(Damage::Endless)));
         }
@@ -171,7 +171,7 @@ mod tests {
         let mut bytes = b"noise 4\x02Q,229,012.74,M,00,\x0316\r\n\x02Q,22".to_vec();
         bytes.extend(framed("Q,+000.12,-002.74,M,00,"));
         bytes.extend([2; 1]);
-        bytes.extend([b'9'; LONGEST]);
+        bytes.extend([b'9'; MAX_MESSAGE_BYTES]);
         bytes.extend(framed("Q,001,000.50,M,00,"));
         let [Err(first), Err(second), Err(third), Err(fourth), Ok(last)] = &read(&bytes)[..] else {
             panic!("{:?}", read(&bytes))

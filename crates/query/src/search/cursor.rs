@@ -5,7 +5,7 @@ use oasis_store::Series;
 use std::{cmp::Ordering, fmt, str::FromStr};
 use uuid::Uuid;
 
-/// Where a record stands in the order of a search: by time; records of one time by instance, run and sequence number.
+/// Position of a record in the order of a search: by time; records of one time by instance, run and sequence number.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Key {
     order: Order,
@@ -48,7 +48,7 @@ impl PartialOrd for Key {
     }
 }
 
-/// Where a page begins: after a record, or with all records of a time. Its text is for the next request alone.
+/// Beginning of a page: after a record, or with all records of a time. Its text is for the next request alone.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cursor {
     /// Nanoseconds since 1970.

@@ -39,7 +39,7 @@ impl Matcher {
             && self.level.as_ref().is_none_or(|level| level.may_match(bytes, &self.probe_type))
     }
 
-    /// What the bytes of a batch with such a record contain.
+    /// Returns the contents that the bytes of a batch with such a record have.
     pub fn contents(&self) -> Contents {
         let mut contents = Contents::default();
         // Words that name values are numbers in a batch.
@@ -110,7 +110,7 @@ impl Level {
                 Some(Values::Fixed(values)) => values.iter().any(|value| value.cast_signed() >= self.least),
                 _ => false,
             },
-            // What is damaged is counted where it is decoded.
+            // Damage is counted where it is decoded.
             Err(_) => true,
         }
     }

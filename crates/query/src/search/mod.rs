@@ -43,7 +43,7 @@ pub struct Searched {
     pub node: String,
     /// Its name.
     pub instance: String,
-    /// What the archive may not have yet.
+    /// Samples that the archive may not have yet.
     pub log: Option<Arc<dyn Log>>,
 }
 
@@ -83,9 +83,9 @@ pub struct Found {
     pub searched: u64,
     /// Batches that are damaged, or could not be read.
     pub unreadable: u64,
-    /// Where the next page begins; none at the end. With fewer records than wanted the search ended at its bound of bytes.
+    /// Beginning of the next page; none at the end. With fewer records than wanted the search ended at its bound of bytes.
     pub next: Option<Cursor>,
-    /// How far it has searched, in nanoseconds since 1970 on the nodes' clocks; none if it has searched everything.
+    /// Time up to which it has searched, in nanoseconds since 1970 on the nodes' clocks; none if it has searched everything.
     pub reached: Option<u64>,
 }
 
@@ -124,7 +124,7 @@ pub fn search(
     Ok(page.finish())
 }
 
-/// What was found so far.
+/// Records found so far.
 struct Page<'a> {
     wanted: &'a Wanted,
     /// In the wanted order, at most `most`.

@@ -7,7 +7,7 @@ use oasis_store::{
     History, ReadError, Series,
     catalogue::Extent,
     index::Entry,
-    words::{Contents, Passing, WordIndex},
+    words::{Contents, PassingParts, WordIndex},
 };
 use oasis_wire::{
     batch,
@@ -17,11 +17,11 @@ use oasis_wire::{
 use std::{collections::BinaryHeap, ops::Range, sync::Arc};
 
 /// Batches of a share that are read at once.
-const READ: usize = 32;
+const READ_CHUNK_BATCHES: usize = 32;
 /// Bytes of batches in memory beyond which they are read one by one.
-const HELD: usize = 64 * 1024 * 1024;
+const MAX_CHUNKED_BYTES: usize = 64 * 1024 * 1024;
 
-/// What comes next.
+/// Next batch of a search.
 pub enum Taken {
     /// A batch, and which of its samples are to be searched.
     Batch(Arc<Series>, Bytes, Range<usize>),
@@ -44,7 +44,7 @@ pub struct Shares<'a> {
     pub ruled_out: u64,
 }
 
-/// What one series has in one file, or in a topic log.
+/// Batches of one series in one file, or in a topic log.
 struct Share {
     rank: Rank,
     series: Arc<Series>,
@@ -63,9 +63,9 @@ enum Place {
 /// Batches of a file.
 struct Opened {
     extent: Extent,
-    /// Those to be read, the next one last.
+    /// Batches to be read, the next one last.
     entries: Vec<Entry>,
-    /// Those that were read, the next one last.
+    /// Batches that were read, the next one last.
     read: Vec<ReadBatch>,
     /// Samples that the word index ruled out.
     ruled_out: u64,
@@ -135,7 +135,7 @@ impl<'a> Shares<'a> {
         }
     }
 
-    /// What the archive does not have of a topic log.
+    /// Adds the batches of a topic log that the archive does not have.
     fn add_log(&mut self, log: &dyn Log, stored: Offset) {
         let from = stored.max(log.first());
         let batches = log.read(from, usize::MAX).batches.into_iter();
@@ -189,7 +189,7 @@ impl<'a> Shares<'a> {
         let words = words
             .and_then(|contents| WordIndex::open(&archive.0.directory, extent.segment)?.passing(contents));
         let is_inside = self.times.contains(&extent.min_time) && self.times.contains(&extent.max_time);
-        if is_inside && words.as_ref().is_some_and(Passing::is_empty) {
+        if is_inside && words.as_ref().is_some_and(PassingParts::is_empty) {
             self.ruled_out += extent.end.0.saturating_sub(extent.first.0);
             return Ok((Taken::Nothing, nothing));
         }
@@ -198,7 +198,7 @@ impl<'a> Shares<'a> {
             Err(ReadError::Io(_)) => return Ok((Taken::Unreadable(1), nothing)),
             Err(error) => return Err(error),
         };
-        // What was written since the extents were listed is in the topic log, as it was read.
+        // Batches written since the extents were listed are in the topic log, as it was read.
         entries.retain(|entry| entry.end() <= extent.end && self.is_wanted((entry.min_time, entry.max_time)));
         let mut ruled_out = 0;
         if let Some(words) = words {
@@ -217,7 +217,7 @@ impl<'a> Shares<'a> {
     /// Takes a batch of an opened share; reads some at once if none was read ahead.
     fn read(&mut self, series: &Arc<Series>, mut opened: Opened) -> Result<(Taken, Place), ReadError> {
         if let (true, Some(archive)) = (opened.read.is_empty(), self.archive) {
-            let some = if self.held < HELD { READ } else { 1 };
+            let some = if self.held < MAX_CHUNKED_BYTES { READ_CHUNK_BATCHES } else { 1 };
             let ranked = opened.entries.split_off(opened.entries.len().saturating_sub(some));
             opened.read = read_in_order(archive, &opened.extent, &ranked)?;
             let read = opened.read.iter().filter_map(|(_, batch)| batch.as_ref());
@@ -235,7 +235,7 @@ impl<'a> Shares<'a> {
     }
 }
 
-/// Where the stored samples of an epoch end.
+/// Returns the end of the stored samples of an epoch.
 fn stored_until(extents: &[Extent], epoch: Epoch) -> Offset {
     let of_epoch = extents.iter().filter(|extent| extent.series.epoch == epoch);
     of_epoch.map(|extent| extent.end).max().unwrap_or(Offset(0))

@@ -1,4 +1,4 @@
-//! What a search is for.
+//! Conditions of a search.
 
 use super::cursor::{Cursor, Key};
 use regex::bytes::{Regex, RegexBuilder};
@@ -6,8 +6,8 @@ use std::ops::Range;
 
 /// Words and fields of a search.
 const MOST_PARTS: usize = 16;
-/// Bytes of a word, or of a field's name and value.
-const LONGEST: usize = 256;
+/// Upper bound of a word, or of a field's name and value, in bytes.
+const MAX_WORD_BYTES: usize = 256;
 /// Records of a page.
 const MOST_RECORDS: usize = 1_000;
 
@@ -45,7 +45,7 @@ pub enum SearchError {
     Field(String),
 }
 
-/// What a record must have to be found.
+/// Conditions that a record must meet to be found.
 #[derive(Debug, Clone)]
 pub struct Wanted {
     /// Each is part of one of its texts, or of the name of a value of an enum; upper and lower case are the same.
@@ -97,7 +97,7 @@ impl Wanted {
         Ok(self)
     }
 
-    /// Of this level or above, by the name of an enumerator (`WARN`).
+    /// Requires this level or above, by the name of an enumerator (`WARN`).
     #[must_use]
     pub fn with_level(mut self, level: Option<String>) -> Self {
         self.level = level;
@@ -139,7 +139,7 @@ impl Wanted {
         if self.words.len() + self.fields.len() >= MOST_PARTS {
             return Err(SearchError::TooMany);
         }
-        if part.len() > LONGEST { Err(SearchError::TooLong(shortened(part))) } else { Ok(()) }
+        if part.len() > MAX_WORD_BYTES { Err(SearchError::TooLong(shortened(part))) } else { Ok(()) }
     }
 }
 

@@ -10,7 +10,7 @@ use rusqlite::{
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 
-/// Rows between two looks at the limits.
+/// Rows between two checks of the limits.
 const ROWS: usize = 100;
 
 /// Receives the rows of a table that is not of the archive.
@@ -21,7 +21,7 @@ pub type PassRows = Box<dyn FnOnce(&mut TakeRow<'_>) -> Result<(), SqlError> + S
 
 /// A table that is not of the archive. Its rows are asked for only if a query names it.
 pub struct ExtraTable {
-    /// What it is.
+    /// Description of the table.
     pub info: TableInfo,
     /// Passes its rows.
     pub rows: PassRows,
@@ -115,7 +115,7 @@ fn bytes(value: &Value) -> u64 {
 enum Rules<'a> {
     /// All of them, or none.
     All(bool),
-    /// Those of visible instances: the columns of node and instance.
+    /// Rows of visible instances: the columns of node and instance.
     Instances(&'a dyn Sight, usize, usize),
     /// Visible nodes: the column of their name.
     Nodes(Nodes<'a>, usize),

@@ -6,7 +6,7 @@ use super::{
 };
 use bytes::Bytes;
 use oasis_format::table::Cell;
-use oasis_store::{Past, Piece, Series};
+use oasis_store::{Past, PastItem, Series};
 use oasis_wire::{batch::Batch, quantity::Offset};
 use rusqlite::{
     Error, ffi,
@@ -15,7 +15,7 @@ use rusqlite::{
 use std::{collections::VecDeque, ops::Range, sync::Arc};
 
 /// Bytes of batches read at once.
-const READ: usize = 64 * 1024;
+const READ_CHUNK_BYTES: usize = 64 * 1024;
 
 /// A cursor over rows.
 #[repr(C)]
@@ -29,7 +29,7 @@ pub struct Cursor {
     /// Remaining instances.
     left: VecDeque<(String, String)>,
     past: Option<Past>,
-    pieces: VecDeque<Piece>,
+    pieces: VecDeque<PastItem>,
     /// The series of the batch before, and whether it is of the table's type.
     series: Option<(Arc<Series>, bool)>,
     /// The batch of the current row; `None` after the last row.
@@ -73,7 +73,7 @@ impl Cursor {
             if let Some(piece) = self.pieces.pop_front() {
                 self.open(piece);
             } else if let Some(past) = &mut self.past {
-                let read = past.read(READ).map_err(|error| Error::ModuleError(error.to_string()))?;
+                let read = past.read(READ_CHUNK_BYTES).map_err(|error| Error::ModuleError(error.to_string()))?;
                 if read.is_empty() {
                     self.past = None;
                 }
@@ -98,9 +98,9 @@ impl Cursor {
         self.series.as_ref().is_some_and(|(_, is_of_type)| *is_of_type)
     }
 
-    fn open(&mut self, piece: Piece) {
+    fn open(&mut self, piece: PastItem) {
         // Epochs are not rows, and gaps are in the table `gaps`.
-        let Piece::Samples { series, batch, wanted, .. } = piece else { return };
+        let PastItem::Samples { series, batch, wanted, .. } = piece else { return };
         if self.is_of_type(&series) {
             self.batch = Open::new(series.clone(), &batch, &wanted, self.metrics);
             if self.batch.is_none() {

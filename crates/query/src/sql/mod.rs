@@ -40,7 +40,7 @@ pub enum SqlError {
     /// The archive cannot be opened.
     #[error(transparent)]
     Open(#[from] OpenError),
-    /// It cannot be read.
+    /// The archive cannot be read.
     #[error(transparent)]
     Read(#[from] ReadError),
     /// The error of SQLite.
@@ -49,29 +49,29 @@ pub enum SqlError {
     /// A mistake in the statement.
     #[error("{message} (line {line}, column {column})")]
     Statement {
-        /// What SQLite says of it.
+        /// Message of SQLite.
         message: String,
         /// Its line, from 1.
         line: usize,
         /// Its column in characters, from 1.
         column: usize,
     },
-    /// It would write.
+    /// The statement would write.
     #[error("the archive is read-only: start the statement with SELECT or WITH")]
     Writes,
-    /// It is more than a SELECT.
+    /// The statement is more than a SELECT.
     #[error("only SELECT is permitted here, without PRAGMA, ATTACH and load_extension")]
     Forbidden,
-    /// It took too long.
+    /// The query took too long.
     #[error("the query was ended after {} s: add a condition on time, node or instance", .0.as_secs())]
     TimeUp(Duration),
-    /// It needed too much memory.
+    /// The query needed too much memory.
     #[error("the query was ended: the queries of this DAC need more than {0} bytes of memory")]
     Memory(u64),
     /// A table of the catalogue is too large to be copied.
     #[error("the table {0} is too large for a query over HTTP: query the folder with oasis sql --archive")]
     TooLarge(String),
-    /// Nobody waits for its answer.
+    /// The client no longer waits for the answer.
     #[error("the query was ended, because nobody waits for its answer")]
     Left,
     /// No such table.
@@ -178,7 +178,7 @@ impl Sql {
         found.ok_or_else(|| SqlError::UnknownTable(name.into()))
     }
 
-    /// How often a segment file was opened to read samples.
+    /// Returns the number of times that a segment file was opened to read samples.
     pub fn file_reads(&self) -> u64 {
         self.history.file_reads()
     }
@@ -231,7 +231,7 @@ fn refusal(error: rusqlite::Error, sql: &str) -> SqlError {
     }
 }
 
-/// Where the table is named that does not exist: SQLite does not say that.
+/// Returns the position of the name of a missing table: SQLite does not report it.
 fn place_of_table(message: &str, sql: &str) -> Option<usize> {
     let table = message.strip_prefix("no such table: ")?.rsplit('.').next()?;
     sql.to_ascii_lowercase().find(&table.to_ascii_lowercase())

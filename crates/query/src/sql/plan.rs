@@ -64,9 +64,9 @@ fn columns_used(bits: u64, width: i32) -> i32 {
 /// The requested rows.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RowFilter {
-    /// Of this node only.
+    /// Restricts the scan to this node.
     pub node: Option<String>,
-    /// Of this instance only.
+    /// Restricts the scan to this instance.
     pub instance: Option<String>,
     /// From this time on, nanoseconds.
     pub from: u64,

@@ -1,4 +1,4 @@
-//! What the author of a query may read.
+//! Data that the author of a query may read.
 
 use std::{fmt::Debug, sync::Arc};
 
@@ -10,7 +10,7 @@ pub trait Sight: Debug + Send + Sync {
     fn node(&self, node: &str) -> bool;
     /// Whether anything is visible: then also what concerns no instance, such as test runs.
     fn anything(&self) -> bool;
-    /// What is visible of an author.
+    /// Returns the visible part of an author.
     fn author<'a>(&self, author: &'a str) -> &'a str;
 }
 

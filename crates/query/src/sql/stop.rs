@@ -1,4 +1,4 @@
-//! When a query has to stop: its time is up, nobody waits for its answer, or it needs too much memory.
+//! Conditions that stop a query: its time is up, its client is gone, or it needs too much memory.
 
 use super::SqlError;
 use rusqlite::ffi;
@@ -13,13 +13,13 @@ use std::{
 /// Limits of a query whose author is not trusted.
 #[derive(Debug, Clone)]
 pub struct SqlLimits {
-    /// How long it may take.
+    /// Longest time of a query.
     pub time: Duration,
     /// Memory of SQLite in this process at which a query stops, bytes.
     pub memory: u64,
     /// Bytes that it may copy from the catalogue to temporary tables.
     pub copied: u64,
-    /// Becomes true when nobody waits for the answer.
+    /// Becomes true when the client no longer waits for the answer.
     pub has_left: Arc<AtomicBool>,
 }
 

@@ -53,7 +53,7 @@ impl Samples {
         Self::visible(history, probe_type, sight::everything(), Stop::never())
     }
 
-    /// Those of visible instances.
+    /// Creates the table of visible instances.
     pub fn visible(history: History, probe_type: Arc<ProbeType>, sight: Arc<dyn Sight>, stop: Stop) -> Self {
         let table = Table::new(&probe_type);
         Self { history, probe_type, table, sight, stop }
@@ -134,7 +134,7 @@ pub const TIMES: &str = "times";
 /// Compares texts as times if both are valid; other texts sort after all times, byte by byte, so that the order is total.
 pub fn compare_times(a: &str, b: &str) -> Ordering {
     // Values of columns sort as texts.
-    let is_shown = |text: &str| text.len() == SHOWN && text.ends_with('Z');
+    let is_shown = |text: &str| text.len() == TIME_TEXT_BYTES && text.ends_with('Z');
     if is_shown(a) && is_shown(b) {
         return a.cmp(b);
     }
@@ -147,7 +147,7 @@ pub fn compare_times(a: &str, b: &str) -> Ordering {
 }
 
 /// Bytes of a time as [`show_time`] shows it.
-const SHOWN: usize = "2026-05-04T12:00:00.000000000Z".len();
+const TIME_TEXT_BYTES: usize = "2026-05-04T12:00:00.000000000Z".len();
 
 #[cfg(test)]
 mod tests {
@@ -179,6 +179,6 @@ mod tests {
     fn shown_times_sort_as_texts() {
         let noon = 1_777_896_000_000_000_000;
         assert_eq!(show_time(noon + 5), "2026-05-04T12:00:00.000000005Z");
-        assert_eq!(show_time(noon).len(), SHOWN);
+        assert_eq!(show_time(noon).len(), TIME_TEXT_BYTES);
     }
 }

@@ -160,10 +160,10 @@ fn present_cause() -> String {
 
 /// The SQL expression of a time as text. SQL divides towards 0: a time before 1970 belongs to the second below.
 fn as_text(time: &str) -> String {
-    const SECOND: &str = "1000000000";
-    let fraction = format!("((({time}) % {SECOND} + {SECOND}) % {SECOND})");
+    const NANOS_PER_SECOND: &str = "1000000000";
+    let fraction = format!("((({time}) % {NANOS_PER_SECOND} + {NANOS_PER_SECOND}) % {NANOS_PER_SECOND})");
     format!(
-        "strftime('%Y-%m-%dT%H:%M:%S', (({time}) - {fraction}) / {SECOND}, 'unixepoch') || printf('.%09dZ', {fraction})"
+        "strftime('%Y-%m-%dT%H:%M:%S', (({time}) - {fraction}) / {NANOS_PER_SECOND}, 'unixepoch') || printf('.%09dZ', {fraction})"
     )
 }
 

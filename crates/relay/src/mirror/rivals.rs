@@ -4,7 +4,7 @@ use super::Mirror;
 use oasis_dac::RelayError;
 
 /// Looks in a row until a second node of a name is reported: a node that starts again elsewhere is listed twice for a moment.
-const LOOKS: u32 = 5;
+const MIN_POLLS: u32 = 5;
 
 impl Mirror {
     /// Looks for nodes that are connected to the upstream, while another node of their name is connected elsewhere.
@@ -17,7 +17,7 @@ impl Mirror {
             // A node that has moved has the same run.
             let rival = rival.filter(|node| node.is_online() && node.identity.run != known.entry.run);
             known.rivaled = if rival.is_some() { known.rivaled.saturating_add(1) } else { 0 };
-            if let Some(rival) = rival.filter(|_| known.rivaled > LOOKS) {
+            if let Some(rival) = rival.filter(|_| known.rivaled > MIN_POLLS) {
                 count += 1;
                 first.get_or_insert_with(|| (name.clone(), rival.path().first().map(|hop| hop.dac.clone())));
             }

@@ -1,6 +1,6 @@
 //! The editors' grammar (`editors/vscode`) can be read, and knows every word that the compiler proposes.
 
-use oasis_rules::{Surroundings, complete};
+use oasis_rules::{EditorCatalog, complete};
 use regex::Regex;
 use serde_json::Value;
 use std::{fs, path::PathBuf};
@@ -54,7 +54,7 @@ fn every_proposed_word_has_a_color() {
         "event E { on ",
         "check C { ",
     ] {
-        for item in complete(text, text.len(), &Surroundings::default()).items {
+        for item in complete(text, text.len(), &EditorCatalog::default()).items {
             // A function is proposed with its parenthesis.
             let word = item.label.trim_end_matches([')', '(']);
             assert!(is_known(word) || is_known(&format!("{word}(")), "{:?} after {text:?}", item.label);

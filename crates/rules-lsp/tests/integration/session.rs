@@ -1,8 +1,8 @@
-//! What an editor sees of rules.
+//! Rules in a session of an editor.
 
 use lsp_server::{Message, Notification, Request};
 use oasis_pdl_lsp::{Server, Step};
-use oasis_rules::{KnownInstance, Surroundings};
+use oasis_rules::{EditorCatalog, KnownInstance};
 use oasis_rules_lsp::{Rules, Source};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -19,14 +19,14 @@ alarm Hot { raise pump.temprature > 95 Cel; }
 derive Mean every 1s { t = mean(pump.temperature, last 5); }
 ";
 
-fn plant() -> Surroundings {
+fn plant() -> EditorCatalog {
     let path = PathBuf::from("plant.pdl");
     let files = HashMap::from([(path.clone(), PLANT.to_owned())]);
     let model = oasis_pdl::compile(&[path], &[], &files).model;
     let schemas = model.probes.iter().filter_map(|probe| oasis_pdl_gen::json_schema::schema(&model, probe));
     let pump =
         KnownInstance { node: "mill".into(), instance: "pump".into(), probe_type: "Plant::Pump".into() };
-    Surroundings { types: schemas.map(Arc::new).collect(), instances: vec![pump] }
+    EditorCatalog { types: schemas.map(Arc::new).collect(), instances: vec![pump] }
 }
 
 struct Editor<S> {
@@ -37,12 +37,12 @@ struct Editor<S> {
 impl<S: Source> Editor<S> {
     fn new(source: S) -> Self {
         let mut editor = Self { server: Server::new(Rules::new(source)), requests: 0 };
-        let found = editor.ask("initialize", json!({"capabilities": {}}));
+        let found = editor.request("initialize", json!({"capabilities": {}}));
         assert_eq!(found["serverInfo"]["name"], "oasis rules lsp");
         editor
     }
 
-    fn ask(&mut self, method: &str, params: Value) -> Value {
+    fn request(&mut self, method: &str, params: Value) -> Value {
         self.requests += 1;
         let request = Request::new(self.requests.into(), method.into(), params);
         let Step::Send(messages) = self.server.handle(request.into()) else { panic!("the server ended") };
@@ -62,7 +62,7 @@ impl<S: Source> Editor<S> {
 
     fn at(&mut self, method: &str, line: u32, character: u32) -> Value {
         let position = json!({"line": line, "character": character});
-        self.ask(
+        self.request(
             &format!("textDocument/{method}"),
             json!({"textDocument": {"uri": URI}, "position": position}),
         )
@@ -115,13 +115,13 @@ fn hover_completion_outline_and_layout() {
     assert_eq!(proposed[0]["textEdit"], json!({"range": replaced, "newText": "temperature"}));
     let instances = editor.at("completion", 0, 14);
     assert_eq!(instances[0]["label"], "*/pump", "{instances}");
-    let outline = editor.ask("textDocument/documentSymbol", json!({"textDocument": {"uri": URI}}));
+    let outline = editor.request("textDocument/documentSymbol", json!({"textDocument": {"uri": URI}}));
     let names: Vec<_> =
         outline.as_array().unwrap().iter().map(|symbol| symbol["name"].as_str().unwrap()).collect();
     assert_eq!((names, &outline[2]["children"][0]["name"]), (vec!["pump", "Hot", "Mean"], &json!("t")));
     let options = json!({"tabSize": 2, "insertSpaces": true});
     let edits =
-        editor.ask("textDocument/formatting", json!({"textDocument": {"uri": URI}, "options": options}));
+        editor.request("textDocument/formatting", json!({"textDocument": {"uri": URI}, "options": options}));
     assert!(
         edits[0]["newText"].as_str().unwrap().contains("alarm Hot {\n  raise pump.temprature > 95 Cel;\n}")
     );

@@ -56,7 +56,7 @@ fn scaled(of: Number, factor: f64, offset: f64) -> Number {
 /// The expressions of one rule.
 pub struct Typing<'c, 'a> {
     pub compiler: &'c mut Compiler<'a>,
-    /// What the rule reads, and where it says so first.
+    /// The samples that the rule reads, and where its text first names them.
     pub reads: Option<(Reads, Span)>,
     pub slots: Vec<Slot>,
     /// The declaration of the input whose samples it is evaluated at, if it reads several.

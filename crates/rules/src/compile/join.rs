@@ -13,7 +13,7 @@ use oasis_pdl::Span;
 use std::collections::BTreeMap;
 
 /// The greatest age of values of other inputs, in nanoseconds.
-pub const DEFAULT_AGE: u64 = 10_000_000_000;
+pub const DEFAULT_MAX_AGE_NANOS: u64 = 10_000_000_000;
 /// Most inputs of a rule.
 const MAX_INPUTS: usize = 8;
 
@@ -171,7 +171,7 @@ impl Typing<'_, '_> {
     ) -> Compiled<Typed> {
         let function = &name.text;
         let max_age = match window {
-            None => DEFAULT_AGE,
+            None => DEFAULT_MAX_AGE_NANOS,
             Some(Window { size: WindowSize::Time(age, None), .. }) => *age,
             Some(Window { span, .. }) => {
                 let message = format!("`{function}` takes a duration");

@@ -14,7 +14,7 @@ impl Typing<'_, '_> {
     pub(super) fn warn_of_overlap(&mut self, name: &Name, alarm: &ast::Alarm, body: &Alarm) {
         let (Raise::Condition(raise), Some(clear)) = (&body.raise, &body.clear) else { return };
         let (Some(raised), Some(cleared)) = (&alarm.raise, &alarm.clear) else { return };
-        let mut compared = Compared::default();
+        let mut compared = ColumnComparisons::default();
         if !compared.reads(&raise.condition) || !compared.reads(&clear.condition) {
             return;
         }
@@ -58,15 +58,15 @@ fn is_whole(probe_type: &ProbeType, path: &[String]) -> bool {
     false
 }
 
-/// What conditions compare: one column, with constants.
+/// Comparisons of one column with constants.
 #[derive(Debug, Default)]
-struct Compared {
+struct ColumnComparisons {
     column: Option<usize>,
     /// The constants, converted to what the column has.
     constants: Vec<f64>,
 }
 
-impl Compared {
+impl ColumnComparisons {
     /// Adds a condition. Returns whether it consists of comparisons of that column with constants.
     fn reads(&mut self, condition: &Condition) -> bool {
         match condition {
@@ -107,7 +107,7 @@ impl Compared {
         };
         let beyond = [first - first.abs().max(1.0), last + last.abs().max(1.0)];
         let between = self.constants.windows(2).map(|pair| pair[0] / 2.0 + pair[1] / 2.0);
-        // What is typical of an overlap comes before its ends.
+        // Typical values of an overlap come before its ends.
         let all = between.chain(beyond).chain(self.constants.iter().copied());
         match is_whole {
             false => all.collect(),

@@ -3,7 +3,7 @@
 use super::{
     AlreadyReported, Compiled, Reads,
     expression::{Quantity, Typed, Typing},
-    join::DEFAULT_AGE,
+    join::DEFAULT_MAX_AGE_NANOS,
 };
 use crate::{
     ast::{Kind, Name},
@@ -28,7 +28,9 @@ impl Typing<'_, '_> {
                 Err(self.report(Diagnostic::new(Code::WrongType, span, message, "no metric").help(help)))
             }
             Kind::Input(_) if self.is_other(at) => {
-                self.feed(at, (Alignment::Hold, DEFAULT_AGE), |typing| typing.metric(at, first, rest))
+                self.feed(at, (Alignment::Hold, DEFAULT_MAX_AGE_NANOS), |typing| {
+                    typing.metric(at, first, rest)
+                })
             }
             Kind::Input(_) => self.metric(at, first, rest),
             Kind::Derive(_) => self.field(at, first, rest, span),

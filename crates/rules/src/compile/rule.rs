@@ -7,7 +7,10 @@ use super::{
 use crate::{
     ast::{self, Expression, ExpressionKind, Name},
     code::{Code, Diagnostic},
-    program::{Alarm, Body, Check, Condition, Derive, Event, Held, OnUnknown, Raise, Rule, Severity, Value},
+    program::{
+        Alarm, Body, Check, Condition, Derive, Event, OnUnknown, Raise, Rule, Severity, SustainedCondition,
+        Value,
+    },
     unit::Unit,
 };
 
@@ -83,7 +86,7 @@ impl<'a> Compiler<'a> {
 }
 
 impl Typing<'_, '_> {
-    fn raise(&mut self, held: &ast::Held) -> Compiled<Raise> {
+    fn raise(&mut self, held: &ast::SustainedCondition) -> Compiled<Raise> {
         let condition = &held.condition;
         let ExpressionKind::Call(function, arguments, window) = &condition.kind else {
             return self.held(held).map(Raise::Condition);
@@ -121,8 +124,8 @@ impl Typing<'_, '_> {
         Err(self.report(wrong.help("remove them: the next sample clears the alarm")))
     }
 
-    fn held(&mut self, held: &ast::Held) -> Compiled<Held> {
-        Ok(Held { condition: self.witnessed(&held.condition)?, duration: held.duration })
+    fn held(&mut self, held: &ast::SustainedCondition) -> Compiled<SustainedCondition> {
+        Ok(SustainedCondition { condition: self.witnessed(&held.condition)?, duration: held.duration })
     }
 
     /// A condition whose first comparison events show.

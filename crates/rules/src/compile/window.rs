@@ -3,7 +3,7 @@
 use super::{
     AlreadyReported, Compiled,
     expression::{Quantity, Typed, Typing},
-    join::DEFAULT_AGE,
+    join::DEFAULT_MAX_AGE_NANOS,
 };
 use crate::{
     ast::{Expression, Name, Window, WindowSize},
@@ -33,7 +33,7 @@ impl Typing<'_, '_> {
         if WINDOWS.contains(&&*name.text)
             && let Some(other) = self.only_other(arguments)
         {
-            let how = (Alignment::Hold, DEFAULT_AGE);
+            let how = (Alignment::Hold, DEFAULT_MAX_AGE_NANOS);
             return self.feed(other, how, |typing| typing.call(name, arguments, window, span));
         }
         match &*name.text {

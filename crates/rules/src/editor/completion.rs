@@ -1,17 +1,17 @@
 //! Completions at a place.
 
 use super::{
-    clause::{Wanted, wanted},
+    clause::{ExpectedSyntax, expected_syntax},
     context::{context, pieces},
-    names::{Declared, Surroundings, described},
+    names::{DeclaredNames, EditorCatalog, described},
 };
 use crate::{message::Placeholder, unit::Unit};
 use oasis_pdl::unit_symbols;
 use oasis_wire::schema::{Metric, MetricType};
 use std::collections::BTreeSet;
 
-/// Most completions at once: what is written already filters them.
-const MOST: usize = 200;
+/// Most completions at once: the word at the place already filters them.
+const MAX_COMPLETIONS: usize = 200;
 /// Units with a prefix that people use.
 const UNITS: [&str; 26] = [
     "ms", "us", "s", "min", "h", "kHz", "MHz", "kBy", "MBy", "GBy", "KiBy", "MiBy", "GiBy", "km", "mm", "cm",
@@ -45,7 +45,7 @@ pub const FUNCTIONS: [(&str, &str, &str); 14] = [
     ),
 ];
 
-/// What can stand at a place.
+/// The completions at a place.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Completions {
     /// The byte from which on a completion replaces the text before the place.
@@ -59,13 +59,13 @@ pub struct Completions {
 pub struct Completion {
     /// The text.
     pub label: String,
-    /// What it is.
+    /// Kind of the text.
     pub kind: CompletionKind,
     /// More about it, on one line.
     pub detail: String,
 }
 
-/// What a completion is.
+/// Kind of a completion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum CompletionKind {
@@ -102,38 +102,39 @@ impl CompletionKind {
 /// Returns what can stand at a byte of a text, filtered by what is written there already.
 ///
 /// ```
-/// use oasis_rules::{Surroundings, complete};
+/// use oasis_rules::{EditorCatalog, complete};
 ///
 /// let text = "alarm Hot { sev";
-/// let found = complete(text, text.len(), &Surroundings::default());
+/// let found = complete(text, text.len(), &EditorCatalog::default());
 /// assert_eq!((found.from, &*found.items[0].label), (12, "severity"));
 /// ```
-pub fn complete(text: &str, offset: usize, around: &Surroundings) -> Completions {
+pub fn complete(text: &str, offset: usize, around: &EditorCatalog) -> Completions {
     let Some(context) = context(text, offset) else {
         return Completions { from: offset.min(text.len()), items: Vec::new() };
     };
     let tokens = pieces(text);
-    let mut list = List { declared: Declared::of(&tokens), around, word: context.word, items: Vec::new() };
-    match wanted(&context) {
-        Wanted::Nothing => {}
-        Wanted::Words(words) => list.words(&words),
-        Wanted::Type => list.types(),
-        Wanted::Instance => list.instances(""),
-        Wanted::Target => {
+    let mut list =
+        List { declared: DeclaredNames::of(&tokens), around, word: context.word, items: Vec::new() };
+    match expected_syntax(&context) {
+        ExpectedSyntax::Nothing => {}
+        ExpectedSyntax::Words(words) => list.words(&words),
+        ExpectedSyntax::Type => list.types(),
+        ExpectedSyntax::Instance => list.instances(""),
+        ExpectedSyntax::Target => {
             list.inputs();
             list.instances("\"");
         }
-        Wanted::Placeholder => list.placeholders(),
-        Wanted::Member(path) => list.members(&path),
-        Wanted::Compared(path) => {
+        ExpectedSyntax::Placeholder => list.placeholders(),
+        ExpectedSyntax::Member(path) => list.members(&path),
+        ExpectedSyntax::Compared(path) => {
             list.enumerators(&path);
             list.values();
         }
-        Wanted::Unit(compared, words) => {
+        ExpectedSyntax::Unit(compared, words) => {
             list.units(compared.as_deref());
             list.words(&words);
         }
-        Wanted::Value => list.values(),
+        ExpectedSyntax::Value => list.values(),
     }
     let from = match context.is_quoted && !list.items.is_empty() && list.items.iter().all(is_placeholder) {
         // A placeholder follows other text.
@@ -148,8 +149,8 @@ fn is_placeholder(item: &Completion) -> bool {
 }
 
 struct List<'a> {
-    declared: Declared<'a>,
-    around: &'a Surroundings,
+    declared: DeclaredNames<'a>,
+    around: &'a EditorCatalog,
     word: &'a str,
     items: Vec<Completion>,
 }
@@ -163,7 +164,7 @@ impl List<'_> {
             CompletionKind::Instance | CompletionKind::Type => label.to_lowercase().contains(&word),
             _ => label.to_lowercase().starts_with(&word),
         };
-        if is_wanted && self.items.len() < MOST {
+        if is_wanted && self.items.len() < MAX_COMPLETIONS {
             self.items.push(Completion { label, kind, detail: detail.into() });
         }
     }

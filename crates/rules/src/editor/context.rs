@@ -1,6 +1,6 @@
-//! Where a place is: in code, in a comment or in quotes, in which declaration, and after which tokens.
+//! The context of a place: code, a comment or quotes, the declaration, and the tokens before it.
 
-use super::names::Piece;
+use super::names::TokenText;
 use crate::lexer::Token;
 use logos::Logos;
 
@@ -9,24 +9,24 @@ use logos::Logos;
 pub struct Context<'a> {
     /// The first byte of what is being written there.
     pub start: usize,
-    /// What is written of it so far.
+    /// The part of it before the place.
     pub word: &'a str,
     /// Whether it is in quotes.
     pub is_quoted: bool,
     /// The word that began the declaration whose block the place is in.
     pub block: Option<&'a str>,
     /// The tokens since the last `;` or the begin of the block.
-    pub clause: Vec<Piece<'a>>,
+    pub clause: Vec<TokenText<'a>>,
 }
 
 /// The tokens of a text, without comments and without what is none.
-pub fn pieces(text: &str) -> Vec<Piece<'_>> {
+pub fn pieces(text: &str) -> Vec<TokenText<'_>> {
     let tokens = Token::lexer(text).spanned();
     let known = tokens.filter_map(|(token, range)| Some((token.ok()?, text.get(range)?)));
     known.filter(|(token, _)| !token.is_comment()).collect()
 }
 
-/// Looks at a place; none in a comment.
+/// Returns the context of a place; none in a comment.
 pub fn context(text: &str, offset: usize) -> Option<Context<'_>> {
     let before = text.get(..offset)?;
     let quote = match inside(before) {
@@ -47,7 +47,7 @@ enum Inside {
     Quotes(usize),
 }
 
-/// What the end of a text is in.
+/// Returns the context at the end of a text.
 fn inside(text: &str) -> Inside {
     let mut at = 0;
     while let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) {
@@ -98,7 +98,7 @@ fn word_start(text: &str) -> usize {
 }
 
 /// The word of the declaration that is open, and the tokens of its last clause.
-fn enclosing<'a>(tokens: &[Piece<'a>]) -> (Option<&'a str>, Vec<Piece<'a>>) {
+fn enclosing<'a>(tokens: &[TokenText<'a>]) -> (Option<&'a str>, Vec<TokenText<'a>>) {
     let mut depth = 0_usize;
     let (mut block, mut first, mut clause) = (None, None, Vec::new());
     for &(token, text) in tokens {
@@ -129,7 +129,7 @@ fn enclosing<'a>(tokens: &[Piece<'a>]) -> (Option<&'a str>, Vec<Piece<'a>>) {
     (block, clause)
 }
 
-fn is_open_annotation(clause: &[Piece<'_>]) -> bool {
+fn is_open_annotation(clause: &[TokenText<'_>]) -> bool {
     let count = |wanted: Token| clause.iter().filter(|(token, _)| *token == wanted).count();
     count(Token::BraceOpen) > count(Token::BraceClose)
 }

@@ -1,8 +1,8 @@
-//! What stands at a place, in words.
+//! Descriptions of the item at a place, in words.
 
 use super::{
     completion::FUNCTIONS,
-    names::{Declared, Surroundings, described},
+    names::{DeclaredNames, EditorCatalog, described},
 };
 use crate::{ast::Kind, compile, lexer::Token};
 use logos::Logos;
@@ -10,7 +10,7 @@ use oasis_wire::schema::{Metric, Threshold};
 use std::{ops::Range, path::Path};
 
 /// Most instances that are named.
-const NAMED: usize = 10;
+const MAX_NAMED_INSTANCES: usize = 10;
 
 /// A description.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub struct Hover {
 }
 
 /// Describes what stands at a byte of a text: a declaration with its bound of memory, a metric with its unit, or a function.
-pub fn hover(text: &str, offset: usize, around: &Surroundings) -> Option<Hover> {
+pub fn hover(text: &str, offset: usize, around: &EditorCatalog) -> Option<Hover> {
     let tokens: Vec<_> = Token::lexer(text)
         .spanned()
         .filter_map(|(token, range)| Some((token.ok()?, range)))
@@ -34,7 +34,7 @@ pub fn hover(text: &str, offset: usize, around: &Surroundings) -> Option<Hover> 
     let pieces: Vec<_> =
         tokens.iter().filter_map(|(token, range)| Some((*token, text.get(range.clone())?))).collect();
     let (range, name) = (tokens.get(at)?.1.clone(), pieces.get(at)?.1);
-    let declared = Declared::of(&pieces);
+    let declared = DeclaredNames::of(&pieces);
     let mut path = vec![name];
     let mut first = at;
     while let Some(before) = first.checked_sub(2)
@@ -54,7 +54,7 @@ pub fn hover(text: &str, offset: usize, around: &Surroundings) -> Option<Hover> 
     Some(Hover { range, text: description? })
 }
 
-fn of_declaration(text: &str, name: &str, around: &Surroundings) -> Option<String> {
+fn of_declaration(text: &str, name: &str, around: &EditorCatalog) -> Option<String> {
     let report = compile(Path::new("hover"), text, &around.types);
     let declaration = report.declarations.iter().find(|declaration| declaration.name.text == name)?;
     let description = report.declaration(declaration);
@@ -70,8 +70,8 @@ fn of_declaration(text: &str, name: &str, around: &Surroundings) -> Option<Strin
         });
         let names: Vec<_> = matching.map(|known| format!("`{}/{}`", known.node, known.instance)).collect();
         if !around.instances.is_empty() {
-            let more = if names.len() > NAMED { ", …" } else { "" };
-            let shown = names.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ");
+            let more = if names.len() > MAX_NAMED_INSTANCES { ", …" } else { "" };
+            let shown = names.iter().take(MAX_NAMED_INSTANCES).cloned().collect::<Vec<_>>().join(", ");
             described += &format!("\n\nMatches {} now: {shown}{more}", counted(names.len()));
         }
     }

@@ -15,36 +15,36 @@ pub struct KnownInstance {
     pub probe_type: String,
 }
 
-/// What is known around a text.
+/// The probe types and instances that an editor knows.
 #[derive(Debug, Clone, Default)]
-pub struct Surroundings {
+pub struct EditorCatalog {
     /// Probe types; of several with one name the last one counts.
     pub types: Vec<Arc<ProbeType>>,
     /// Instances.
     pub instances: Vec<KnownInstance>,
 }
 
-impl Surroundings {
+impl EditorCatalog {
     pub(super) fn type_named(&self, name: &str) -> Option<&Arc<ProbeType>> {
         self.types.iter().rev().find(|known| known.name == name)
     }
 }
 
 /// A token and its text.
-pub type Piece<'a> = (Token, &'a str);
+pub type TokenText<'a> = (Token, &'a str);
 
 /// The declarations of a text that have values.
 #[derive(Debug, Default)]
-pub struct Declared<'a> {
+pub struct DeclaredNames<'a> {
     /// Names of inputs, their patterns and types.
     pub inputs: Vec<(&'a str, &'a str, String)>,
     /// Names of derived instances, and those of their fields.
     pub derived: Vec<(&'a str, Vec<&'a str>)>,
 }
 
-impl<'a> Declared<'a> {
+impl<'a> DeclaredNames<'a> {
     /// Finds them in tokens without comments.
-    pub fn of(pieces: &[Piece<'a>]) -> Self {
+    pub fn of(pieces: &[TokenText<'a>]) -> Self {
         let mut declared = Self::default();
         for at in 0..pieces.len() {
             match &pieces[at..] {
@@ -71,7 +71,7 @@ impl<'a> Declared<'a> {
     }
 
     /// The metrics of an input's type, or those of a struct in it.
-    pub fn metrics<'s>(&self, path: &[&str], around: &'s Surroundings) -> Option<&'s [Metric]> {
+    pub fn metrics<'s>(&self, path: &[&str], around: &'s EditorCatalog) -> Option<&'s [Metric]> {
         let (first, members) = path.split_first()?;
         let (_, _, probe_type) = self.inputs.iter().find(|(name, ..)| name == first)?;
         let mut metrics: &[Metric] = &around.type_named(probe_type)?.metrics;
@@ -84,17 +84,17 @@ impl<'a> Declared<'a> {
     }
 
     /// The metric that a path names.
-    pub fn metric<'s>(&self, path: &[&str], around: &'s Surroundings) -> Option<&'s Metric> {
+    pub fn metric<'s>(&self, path: &[&str], around: &'s EditorCatalog) -> Option<&'s Metric> {
         let (last, before) = path.split_last()?;
         self.metrics(before, around)?.iter().find(|metric| metric.name == *last)
     }
 }
 
 /// The fields of a derived instance, whose block follows.
-fn fields<'a>(pieces: &[Piece<'a>]) -> Vec<&'a str> {
+fn fields<'a>(pieces: &[TokenText<'a>]) -> Vec<&'a str> {
     let block = pieces.iter().skip_while(|(token, _)| *token != Token::BraceOpen);
     let block: Vec<_> = block.take_while(|(token, _)| *token != Token::BraceClose).collect();
-    let field = |three: &[&Piece<'a>]| match three {
+    let field = |three: &[&TokenText<'a>]| match three {
         [(Token::BraceOpen | Token::Semicolon, _), (Token::Name, name), (Token::Assign, _)] => Some(*name),
         _ => None,
     };

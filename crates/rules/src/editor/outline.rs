@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 /// A declaration, or a field of a derived instance.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Outlined {
+pub struct OutlineItem {
     /// Its name.
     pub name: String,
     /// The word that begins its declaration; empty for a field.
@@ -14,11 +14,11 @@ pub struct Outlined {
     /// The place of its name.
     pub place: Span,
     /// The fields of a derived instance.
-    pub fields: Vec<Outlined>,
+    pub fields: Vec<OutlineItem>,
 }
 
 /// Returns the declarations without syntax errors, in the order of the text.
-pub fn outline(text: &str) -> Vec<Outlined> {
+pub fn outline(text: &str) -> Vec<OutlineItem> {
     let file = Sources::default().add(PathBuf::new(), String::new());
     let (declarations, _) = parser::parse(file, text);
     let outlined = declarations.into_iter().map(|declaration| {
@@ -29,14 +29,14 @@ pub fn outline(text: &str) -> Vec<Outlined> {
             Kind::Check(_) => ("check", Vec::new()),
             Kind::Derive(derive) => ("derive", derive.fields),
         };
-        let fields = fields.into_iter().map(|(name, _)| Outlined {
+        let fields = fields.into_iter().map(|(name, _)| OutlineItem {
             name: name.text,
             kind: "",
             place: name.span,
             fields: Vec::new(),
         });
         let fields = fields.collect();
-        Outlined { name: declaration.name.text, kind, place: declaration.name.span, fields }
+        OutlineItem { name: declaration.name.text, kind, place: declaration.name.span, fields }
     });
     outlined.collect()
 }

@@ -8,12 +8,12 @@ use super::{
 use crate::program::OnUnknown;
 use serde::{Deserialize, Serialize};
 
-/// How an alarm changes its state.
+/// Conditions under which an alarm changes its state.
 #[derive(Debug, Clone, Copy)]
 pub struct Settings {
-    /// How long the condition must be true, in nanoseconds.
+    /// Time for which the condition must be true, in nanoseconds.
     pub raise_for: u64,
-    /// How long the other one must be true.
+    /// Time for which the other one must be true.
     pub clear_for: u64,
     pub latch: bool,
     pub on_unknown: OnUnknown,
@@ -135,7 +135,7 @@ impl AlarmState {
     }
 }
 
-/// What an unknown condition counts as.
+/// Resolves an unknown condition by the setting of the alarm.
 fn resolved(condition: Kleene, on_unknown: OnUnknown, is_active: bool) -> Kleene {
     match (condition, on_unknown) {
         (Kleene::Unknown, OnUnknown::Raise) => Kleene::from(!is_active),

@@ -1,4 +1,4 @@
-//! Where the columns of an input lie in the batches of an instance.
+//! Columns of an input in the batches of an instance.
 
 use super::rows::{Rows, known};
 use crate::program::{Column, Input};
@@ -12,14 +12,14 @@ use std::ops::Range;
 /// The columns of an input in batches of one probe type.
 #[derive(Debug)]
 pub struct Binding {
-    columns: Vec<Result<Place, ()>>,
+    columns: Vec<Result<ColumnPath, ()>>,
     /// Columns that this type does not have as the rules were compiled.
     lacking: Vec<String>,
 }
 
 /// A metric, and the members of structs that lead to the value.
 #[derive(Debug)]
-struct Place {
+struct ColumnPath {
     metric: usize,
     members: Vec<usize>,
     kind: MetricType,
@@ -41,7 +41,7 @@ impl Binding {
         &self.lacking
     }
 
-    /// The samples of a batch, before which so many are missing.
+    /// Returns the samples of a batch; `missing` samples are lost before them.
     pub fn rows(&self, batch: &Batch, wanted: Range<usize>, missing: u64) -> Rows {
         let times = batch.times().get(wanted.clone()).unwrap_or_default().to_vec();
         let first = batch.header().first_sequence;
@@ -49,7 +49,7 @@ impl Binding {
         if let Some(before) = gaps.first_mut() {
             *before = missing;
         }
-        let column = |place: &Result<Place, ()>| match place {
+        let column = |place: &Result<ColumnPath, ()>| match place {
             Ok(place) => place.values(batch, wanted.clone()),
             Err(()) => vec![f64::NAN; times.len()],
         };
@@ -67,7 +67,7 @@ impl Binding {
     }
 }
 
-fn place(column: &Column, metrics: &[Metric]) -> Option<Place> {
+fn place(column: &Column, metrics: &[Metric]) -> Option<ColumnPath> {
     let (first, rest) = column.path.split_first()?;
     let metric = metrics.iter().position(|metric| metric.name == *first)?;
     let mut found = &metrics[metric];
@@ -83,10 +83,10 @@ fn place(column: &Column, metrics: &[Metric]) -> Option<Place> {
         .map(|one| (&*one.name, one.value))
         .eq(column.enumerators.iter().map(|(name, value)| (&**name, *value)));
     let is_same = found.unit == column.unit && is_same_enum;
-    is_same.then(|| Place { metric, members, kind: found.kind.clone() })
+    is_same.then(|| ColumnPath { metric, members, kind: found.kind.clone() })
 }
 
-impl Place {
+impl ColumnPath {
     fn values(&self, batch: &Batch, wanted: Range<usize>) -> Vec<f64> {
         match batch.values(self.metric) {
             Some(Values::Fixed(bits)) => {

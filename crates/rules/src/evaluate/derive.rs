@@ -16,7 +16,7 @@ pub struct Deriver {
 }
 
 impl Deriver {
-    /// Of so many fields.
+    /// Creates the state of an instance with this many fields.
     pub fn new(fields: usize) -> Self {
         Self { period: None, values: Vec::with_capacity(fields), missing: RESTART, sequence: 0 }
     }

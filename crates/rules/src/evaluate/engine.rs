@@ -7,8 +7,8 @@ use std::collections::BTreeSet;
 /// Most instances that inputs match, in total.
 const MAX_INSTANCES: usize = 20_000;
 
-/// Samples that are evaluated at once: their columns stay in the cache, and their events are few.
-pub(super) const PART: usize = 1_024;
+/// Samples of one evaluation step: their columns stay in the cache, and their events are few.
+pub(super) const EVALUATION_CHUNK_SAMPLES: usize = 1_024;
 
 /// Evaluates the rules of a program.
 #[derive(Debug)]
@@ -56,7 +56,7 @@ impl Engine {
         if let Some(deadline) = instance.deadline(&self.program) {
             self.deadlines.remove(&(deadline, id.0));
         }
-        for part in rows.parts(PART) {
+        for part in rows.parts(EVALUATION_CHUNK_SAMPLES) {
             let events = instance.batch(&self.program, dac_time, part, &mut Vec::new());
             events.into_iter().for_each(|event| report(id, Event { dac_time, ..event }));
         }

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 pub struct Event {
     /// Its rule, by number.
     pub rule: usize,
-    /// What happened.
+    /// Kind of the event.
     pub kind: EventKind,
     /// The state of the alarm after it.
     pub standing: Option<Standing>,
@@ -17,7 +17,7 @@ pub struct Event {
     pub is_known: bool,
     /// The value that was compared.
     pub value: Option<f64>,
-    /// What it was compared with.
+    /// The limit that the value was compared with.
     pub limit: Option<f64>,
     /// The sequence number of the sample; none for a silence.
     pub sequence: Option<u64>,
@@ -31,7 +31,7 @@ pub struct Event {
     pub missing: Option<u64>,
 }
 
-/// What happened.
+/// Kind of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum EventKind {
     /// An alarm was raised.
@@ -40,9 +40,9 @@ pub enum EventKind {
     Cleared,
     /// An event happened, and what must follow it did.
     Matched,
-    /// What must follow an event did not, or what must hold did not.
+    /// The condition that must follow an event, or must hold, did not.
     Violated,
-    /// What must hold did.
+    /// The condition that must hold did.
     Satisfied,
     /// The condition of an alarm is unknown from here on, or it will not be known whether an event or check is as it must be.
     Unknown,
@@ -72,7 +72,7 @@ pub enum Standing {
     Normal,
     /// Raised.
     Active,
-    /// Its condition is over, and nobody has acknowledged it.
+    /// Its condition is over, and it is not acknowledged.
     Latched,
 }
 

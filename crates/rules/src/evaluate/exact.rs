@@ -141,7 +141,7 @@ mod tests {
     fn numbers() -> impl Strategy<Value = (i32, Vec<(i64, u8)>, usize)> {
         let unit = prop_oneof![Just(-1_072), -1_072..-1_000, -200..200, 850..900];
         let mantissa = prop_oneof![-3..4_i64, -(1_i64 << 53)..=1 << 53, Just(1 << 53), Just((1 << 53) - 1)];
-        // Those of 0 and 53 meet at a half of the last bit.
+        // Powers 0 and 53 meet at a half of the last bit.
         let power = prop_oneof![0..60_u8, Just(0), Just(1), Just(53), Just(52)];
         (unit, prop::collection::vec((mantissa, power), 1..40), 0..40_usize)
     }

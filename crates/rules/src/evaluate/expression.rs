@@ -83,7 +83,7 @@ impl<'a> Evaluation<'a> {
         Cow::Owned(self.through(slot, &values, |window| window.aggregate(aggregate)))
     }
 
-    /// What a window says after each sample.
+    /// Returns the result of a window after each sample.
     fn through<T>(&mut self, slot: usize, values: &[f64], say: impl Fn(&Window) -> T) -> Vec<T> {
         let Some(Memory::Window(window)) = self.memories.get_mut(slot) else { return Vec::new() };
         let samples = self.rows.times.iter().zip(&self.rows.missing).zip(values);

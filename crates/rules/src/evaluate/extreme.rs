@@ -6,7 +6,7 @@ use std::{cmp::Ordering, collections::VecDeque};
 /// The entries that can become the least of a window when those before them have left, or the greatest: their numbers, the present one first.
 #[derive(Debug, Clone)]
 pub struct Extreme {
-    /// How a value compares with one after it if it is nearer to the extreme.
+    /// Order of a value and one after it if the first is nearer to the extreme.
     better: Ordering,
     /// Entries are numbered as they come; numbers begin anew after 2^32, of which a window has a small part.
     numbers: VecDeque<u32>,
@@ -52,7 +52,7 @@ impl Extreme {
         self.first = self.first.wrapping_add(1);
     }
 
-    /// Of the entries that are known.
+    /// Returns the extreme of the entries that are known.
     pub fn of(&self, entries: &VecDeque<Entry>) -> Option<f64> {
         self.value(entries, *self.numbers.front()?)
     }

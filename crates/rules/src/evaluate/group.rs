@@ -1,16 +1,17 @@
 //! A rule that reads several inputs, for instances that belong together.
 //!
-//! It is evaluated at each sample of its first input, with the values that the other inputs have at the time of that sample. An evaluation waits until each other
-//! input has a newer sample, or until the DAC has received nothing for it in [`WAIT`]. Samples come in the order of DAC time, topic and sequence number, so the
-//! same samples give the same events, however batches are cut and whenever they are read.
+//! A group is evaluated at each sample of its first input, with the values that the other inputs have at the time of
+//! that sample. An evaluation waits until each other input has a newer sample, or until the DAC has received nothing
+//! for it in [`JOIN_WAIT_NANOS`]. Samples come in the order of DAC time, topic and sequence number. Therefore the same samples
+//! give the same events, however batches are cut and whenever they are read.
 //!
 //! Instances of one node share its clock. Times of several nodes are compared on the clock of the DAC: each sample is placed by the offset of its node's clock that
 //! was measured last when it came. Measurements are samples too, and come in the same order.
 
 mod clock;
-mod kept;
 mod other;
 mod queue;
+mod saved;
 
 use super::{
     event::Event,
@@ -21,14 +22,14 @@ use crate::program::{Feed, Program, Source};
 use clock::Timeline;
 use queue::{Queue, Sample};
 
-pub use clock::{Clock, ClockOffset, VALID};
+pub use clock::{CLOCK_VALIDITY_NANOS, Clock, ClockOffset};
 pub use other::FeedState;
 use other::Other;
 pub use queue::QUEUE_BYTES;
 use serde::{Deserialize, Serialize};
 
-/// How long an evaluation waits for newer samples of the other inputs, in nanoseconds of DAC time.
-pub const WAIT: u64 = 2_000_000_000;
+/// Time that an evaluation waits for newer samples of the other inputs, in nanoseconds of DAC time.
+pub const JOIN_WAIT_NANOS: u64 = 2_000_000_000;
 
 /// The states of a rule that reads several inputs, and of the rules that read what it derives.
 #[derive(Debug)]
@@ -36,7 +37,7 @@ pub struct Group {
     rule: usize,
     states: Vec<(usize, State)>,
     /// Samples of the first input that wait.
-    pending: Queue<Asked>,
+    pending: Queue<PendingSample>,
     others: Vec<Other>,
     /// The clocks of all nodes, that of the first input before the others; none if there is only one node.
     clocks: Vec<Clock>,
@@ -51,7 +52,7 @@ pub struct Group {
     figures: GroupFigures,
 }
 
-/// What a group counts.
+/// Counters of a group.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct GroupFigures {
     /// Samples of other inputs that came after an evaluation to which they belong.
@@ -80,7 +81,7 @@ pub struct Evaluated {
     pub missing: u64,
     /// Sequence number and time of the last one.
     pub last: (u64, u64),
-    /// What happened. Their DAC time is that of the batch, or the end of the wait, that let the samples be evaluated.
+    /// The events. Their DAC time is that of the batch, or the end of the wait, that let the samples be evaluated.
     pub events: Vec<Event>,
     /// Samples of derived instances.
     pub derived: Vec<Derived>,
@@ -88,7 +89,7 @@ pub struct Evaluated {
 
 /// A sample of the first input.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-struct Asked {
+struct PendingSample {
     sample: Sample,
     /// Its time on the clock of the DAC, if that matters and is known.
     corrected: Option<u64>,
@@ -98,9 +99,9 @@ struct Asked {
     dac_time: u64,
 }
 
-impl Asked {
+impl PendingSample {
     fn deadline(&self) -> u64 {
-        self.dac_time.saturating_add(WAIT)
+        self.dac_time.saturating_add(JOIN_WAIT_NANOS)
     }
 
     fn times(&self) -> Times {
@@ -109,8 +110,8 @@ impl Asked {
 }
 
 impl Group {
-    /// Of a rule, for an instance of its first input, by node and name; `None` if the rule reads one input only. It needs the measurements of these
-    /// [clocks](Program::clocks).
+    /// Creates the group of a rule, for an instance of its first input, by node and name; `None` if the rule reads one
+    /// input only. The group needs the measurements of these [clocks](Program::clocks).
     pub fn for_instance(program: &Program, rule: usize, driver: (&str, &str)) -> Option<Self> {
         let mut group = Self::new(program, rule)?;
         let nodes = program.clocks(rule, driver);
@@ -125,7 +126,7 @@ impl Group {
         Some(group)
     }
 
-    /// Takes the clocks of all nodes as they are: nobody has measured them.
+    /// Takes the clocks of all nodes as they are: no measurements exist.
     pub fn trust_clocks(&mut self) {
         self.clocks.fill(Clock::exact());
     }
@@ -144,7 +145,8 @@ impl Group {
         }
     }
 
-    /// Of a rule whose instances are of one node, before the first sample; `None` if the rule reads one input only.
+    /// Creates the group of a rule whose instances are of one node, before the first sample; `None` if the rule reads
+    /// one input only.
     pub fn new(program: &Program, rule: usize) -> Option<Self> {
         let found = program.rules.get(rule).filter(|found| !found.feeds.is_empty())?;
         let of_group = program.rules.iter().enumerate().filter(|(at, _)| program.joined(*at) == Some(rule));
@@ -169,7 +171,7 @@ impl Group {
         self.rule
     }
 
-    /// What it has counted since it was made.
+    /// Returns its counters since it was created.
     pub fn figures(&self) -> GroupFigures {
         self.figures
     }
@@ -181,7 +183,7 @@ impl Group {
 
     /// The DAC time at which samples are evaluated that wait now.
     pub fn deadline(&self) -> Option<u64> {
-        self.pending.front().map(Asked::deadline)
+        self.pending.front().map(PendingSample::deadline)
     }
 
     /// Sets the state of an alarm that is known from elsewhere, so that it can be cleared.
@@ -192,7 +194,7 @@ impl Group {
     }
 
     /// Takes samples of the first input, of this run of the node, which came at this DAC time.
-    pub fn ask(
+    pub fn push_driver(
         &mut self,
         program: &Program,
         (run, dac_time): (u128, u64),
@@ -217,13 +219,13 @@ impl Group {
             let corrected = clock.and_then(|clock| clock.corrected(sample.time, dac_time));
             self.figures.unaligned += u64::from(clock.is_some() && corrected.is_none());
             let corrected = corrected.map(|corrected| self.timeline.place(corrected));
-            self.pending.push(Asked { sample, corrected, sequence, run, dac_time });
+            self.pending.push(PendingSample { sample, corrected, sequence, run, dac_time });
         }
         self.evaluate_ready(program, found);
     }
 
     /// Takes samples of another input, which came at this DAC time.
-    pub fn answer(
+    pub fn push_other(
         &mut self,
         program: &Program,
         input: usize,
@@ -264,7 +266,7 @@ impl Group {
         self.evaluate_ready(program, found);
     }
 
-    /// Gives a sample of another input its time on the clock that is compared. Returns false if nobody knows it.
+    /// Gives a sample of another input its time on the clock that is compared. Returns false if that time is unknown.
     fn place(&mut self, which: usize, dac_time: u64, sample: &mut Sample) -> bool {
         let Some(other) = self.others.get_mut(which) else { return false };
         let Some(clock) = other.clock.and_then(|clock| self.clocks.get(clock)) else { return true };
@@ -297,7 +299,7 @@ impl Group {
         loop {
             let others = &self.others;
             let is_ready =
-                |asked: &Asked| others.iter().all(|other| other.has_passed(other.of(asked.times())));
+                |asked: &PendingSample| others.iter().all(|other| other.has_passed(other.of(asked.times())));
             let ready = self.pending.pop_while(|first, next| next.run == first.run && is_ready(next));
             if ready.is_empty() {
                 return;
@@ -318,7 +320,7 @@ impl Group {
     fn evaluate(
         &mut self,
         program: &Program,
-        asked: Vec<Asked>,
+        asked: Vec<PendingSample>,
         (dac_time, is_known): (u64, bool),
         found: &mut Vec<Evaluated>,
     ) {
@@ -337,7 +339,7 @@ impl Group {
                 }
             }
         }
-        self.evaluated = asked.last().map(Asked::times).unwrap_or_default();
+        self.evaluated = asked.last().map(PendingSample::times).unwrap_or_default();
         let mut rows = Rows { sequences: asked.iter().map(|one| one.sequence).collect(), ..Rows::default() };
         asked.iter().for_each(|one| one.sample.append_to(&mut rows));
         let mut derived = Vec::new();

@@ -3,14 +3,14 @@
 use super::{
     alarm::{self, AlarmState},
     derive::Deriver,
-    engine::PART,
+    engine::EVALUATION_CHUNK_SAMPLES,
     event::{Event, Standing},
     expression::{Evaluation, Witness},
     kleene::Kleene,
     obligation::{self, Demand, Tracker},
     rows::Rows,
     silence::Silence,
-    window::{Memory, Remembered},
+    window::{Memory, SavedMemory},
 };
 use crate::program::{Alarm, Body, Check, Condition, Derive, Program, Raise, Rule, Slot, Source, Value};
 use serde::{Deserialize, Serialize};
@@ -44,22 +44,22 @@ impl State {
     }
 }
 
-/// What is kept of a state.
+/// The saved part of a state.
 #[derive(Serialize, Deserialize)]
-struct Kept {
-    memories: Vec<Remembered>,
+struct StateContent {
+    memories: Vec<SavedMemory>,
     progress: Progress,
 }
 
 impl State {
     pub fn save(&self) -> Option<Vec<u8>> {
         let memories = self.memories.iter().map(Memory::save).collect();
-        seal(&Kept { memories, progress: self.progress.clone() })
+        seal(&StateContent { memories, progress: self.progress.clone() })
     }
 
     /// `None` if it is damaged, not of this rule, or exceeds its bounds.
     pub fn restore(rule: &Rule, bytes: &[u8]) -> Option<Self> {
-        let Kept { memories, progress } = open(bytes)?;
+        let StateContent { memories, progress } = open(bytes)?;
         let is_of_it = match (&progress, &rule.body) {
             (Progress::Silence(_), Body::Alarm(Alarm { raise: Raise::Silent(_), .. })) => true,
             (Progress::Alarm(_), Body::Alarm(Alarm { raise: Raise::Condition(_), .. })) => true,
@@ -73,9 +73,9 @@ impl State {
 }
 
 /// Length of the checksum of a state that is kept.
-const CHECKSUM: usize = 8;
+const CHECKSUM_BYTES: usize = 8;
 
-fn checksum(bytes: &[u8]) -> [u8; CHECKSUM] {
+fn checksum(bytes: &[u8]) -> [u8; CHECKSUM_BYTES] {
     Sha256::digest(bytes).first_chunk().copied().unwrap_or_default()
 }
 
@@ -87,7 +87,7 @@ pub fn seal(kept: &impl Serialize) -> Option<Vec<u8>> {
 
 /// `None` if it is damaged, or has more than that.
 pub fn open<T: serde::de::DeserializeOwned>(bytes: &[u8]) -> Option<T> {
-    let (sum, bytes) = bytes.split_first_chunk::<CHECKSUM>()?;
+    let (sum, bytes) = bytes.split_first_chunk::<CHECKSUM_BYTES>()?;
     if *sum != checksum(bytes) {
         return None;
     }
@@ -96,7 +96,7 @@ pub fn open<T: serde::de::DeserializeOwned>(bytes: &[u8]) -> Option<T> {
 }
 
 /// `None` if they are not of these slots, or exceed their bounds.
-pub fn restore_memories(slots: &[Slot], kept: Vec<Remembered>) -> Option<Vec<Memory>> {
+pub fn restore_memories(slots: &[Slot], kept: Vec<SavedMemory>) -> Option<Vec<Memory>> {
     let is_of_them = kept.len() == slots.len();
     let memories = slots.iter().zip(kept).map(|(slot, kept)| Memory::restore(*slot, kept));
     let mut memories = memories.collect::<Option<Vec<_>>>().filter(|_| is_of_them)?;
@@ -128,10 +128,10 @@ pub struct Instance {
 }
 
 /// Events with the place of their samples in the batch.
-type Found = Vec<(usize, Event)>;
+type SampleEvents = Vec<(usize, Event)>;
 
 impl Instance {
-    /// Of an input, before the first sample.
+    /// Creates the state of an instance of an input, before the first sample.
     pub fn new(program: &Program, input: usize) -> Self {
         let of_input = program.rules.iter().enumerate().filter(|(_, rule)| rule.input == input);
         let rules = of_input.filter(|(at, _)| program.joined(*at).is_none());
@@ -204,7 +204,7 @@ impl Instance {
         derived: &mut Vec<Derived>,
     ) -> Vec<Event> {
         let mut events = self.pass(program, dac_time.saturating_sub(1));
-        for part in rows.parts(PART) {
+        for part in rows.parts(EVALUATION_CHUNK_SAMPLES) {
             let found = self.batch(program, dac_time, part, derived);
             events.extend(found.into_iter().map(|event| Event { dac_time, ..event }));
         }
@@ -271,7 +271,7 @@ pub fn step_rules(
     joined: &[Vec<f64>],
     all_derived: &mut Vec<Derived>,
 ) -> Vec<Event> {
-    let mut found = Found::new();
+    let mut found = SampleEvents::new();
     let mut derived: HashMap<usize, Rows> = HashMap::new();
     for (at, state) in states {
         let Some(rule) = program.rules.get(*at) else { continue };

@@ -1,4 +1,4 @@
-//! What must follow an event, or hold after it.
+//! Conditions that must follow an event, or hold after it.
 
 use super::{
     edge::Edge,
@@ -21,7 +21,7 @@ pub struct Obligation {
     was_true: bool,
 }
 
-/// What must be: nanoseconds after the moment.
+/// The required time of the condition: nanoseconds after the moment.
 #[derive(Debug, Clone, Copy)]
 pub enum Demand {
     /// Once until then.
@@ -52,9 +52,9 @@ pub struct Moment {
     pub sequence: u64,
     /// Samples missing before it.
     pub missing: u64,
-    /// What begins it.
+    /// The condition that begins it.
     pub trigger: Kleene,
-    /// What must be.
+    /// The required condition.
     pub condition: Kleene,
 }
 

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-/// So many samples are missing if nobody knows their number: a node has restarted, a clock was set back, or nothing came before.
+/// Number of missing samples if it is unknown: a node has restarted, a clock was set back, or nothing came before.
 pub const RESTART: u64 = u64::MAX;
 
 /// Samples of one instance, in their order.
@@ -21,7 +21,7 @@ pub struct Rows {
 }
 
 impl Rows {
-    /// How many.
+    /// Number of samples.
     pub fn len(&self) -> usize {
         self.times.len()
     }
@@ -44,7 +44,7 @@ impl Rows {
         }
     }
 
-    /// All of them in parts of at most so many.
+    /// Returns all of them in parts of up to `most` samples.
     pub(super) fn parts(&self, most: usize) -> impl Iterator<Item = Self> + '_ {
         (0..self.len()).step_by(most).map(move |start| self.part(start..self.len().min(start + most)))
     }

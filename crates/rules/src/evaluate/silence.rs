@@ -4,7 +4,7 @@ use super::event::{Event, EventKind, Standing};
 use serde::{Deserialize, Serialize};
 
 /// Period of the ticks of the frontier, in nanoseconds: silence is noticed at one.
-const TICK: u64 = 100_000_000;
+const TICK_NANOS: u64 = 100_000_000;
 
 /// The state of such an alarm.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -34,7 +34,7 @@ impl Silence {
     /// The tick at which the alarm is raised unless a sample comes.
     pub fn deadline(&self, duration: u64) -> Option<u64> {
         let (dac_time, _) = self.last.filter(|_| self.standing != Standing::Active)?;
-        Some(dac_time.saturating_add(duration).div_ceil(TICK).saturating_mul(TICK))
+        Some(dac_time.saturating_add(duration).div_ceil(TICK_NANOS).saturating_mul(TICK_NANOS))
     }
 
     /// Takes samples that came at this DAC time: the time of the first and the last one, and the sequence number of the first.

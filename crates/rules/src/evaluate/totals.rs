@@ -1,4 +1,4 @@
-//! What is known of all samples of a window at once, kept as they come and go, so that no answer looks at each of them.
+//! Totals over all samples of a window, updated as they come and go, so that no answer reads each of them.
 
 use super::{exact::ExactSum, extreme::Extreme, kleene::Kleene, window::Entry};
 use crate::program::{Aggregate, Purpose};
@@ -17,25 +17,27 @@ pub struct Totals {
     pub missing: u128,
     /// Entries whose value is less than that of the entry before.
     pub decreases: u64,
-    kept: Kept,
+    kept: PurposeTotal,
 }
 
-/// What a window needs for its purpose alone.
+/// The total that only the purpose of a window needs.
 #[derive(Debug, Clone)]
-enum Kept {
+enum PurposeTotal {
     Nothing,
     Sum(Box<ExactSum>),
     Extreme(Extreme),
 }
 
 impl Totals {
-    /// Of a window without entries.
+    /// Creates the totals of a window without entries.
     pub fn new(purpose: Purpose) -> Self {
         let kept = match purpose {
-            Purpose::Aggregate(Aggregate::Mean | Aggregate::Sum) => Kept::Sum(Box::new(ExactSum::new())),
-            Purpose::Aggregate(Aggregate::Min) => Kept::Extreme(Extreme::least()),
-            Purpose::Aggregate(Aggregate::Max) => Kept::Extreme(Extreme::greatest()),
-            Purpose::Tally | Purpose::Rate => Kept::Nothing,
+            Purpose::Aggregate(Aggregate::Mean | Aggregate::Sum) => {
+                PurposeTotal::Sum(Box::new(ExactSum::new()))
+            }
+            Purpose::Aggregate(Aggregate::Min) => PurposeTotal::Extreme(Extreme::least()),
+            Purpose::Aggregate(Aggregate::Max) => PurposeTotal::Extreme(Extreme::greatest()),
+            Purpose::Tally | Purpose::Rate => PurposeTotal::Nothing,
         };
         Self { unknown: 0, met: 0, gaps: 0, missing: 0, decreases: 0, kept }
     }
@@ -59,10 +61,10 @@ impl Totals {
         }
         self.decreases += u64::from(entries.back().is_some_and(|before| entry.value < before.value));
         match &mut self.kept {
-            Kept::Nothing => {}
+            PurposeTotal::Nothing => {}
             // Adds nothing if it is unknown.
-            Kept::Sum(sum) => sum.add(entry.value),
-            Kept::Extreme(extreme) => extreme.enter(entries, entry.value, capacity),
+            PurposeTotal::Sum(sum) => sum.add(entry.value),
+            PurposeTotal::Extreme(extreme) => extreme.enter(entries, entry.value, capacity),
         }
     }
 
@@ -76,9 +78,9 @@ impl Totals {
         }
         self.decreases -= u64::from(entries.front().is_some_and(|next| next.value < entry.value));
         match &mut self.kept {
-            Kept::Nothing => {}
-            Kept::Sum(sum) => sum.add(-entry.value),
-            Kept::Extreme(extreme) => extreme.leave(),
+            PurposeTotal::Nothing => {}
+            PurposeTotal::Sum(sum) => sum.add(-entry.value),
+            PurposeTotal::Extreme(extreme) => extreme.leave(),
         }
     }
 
@@ -97,9 +99,9 @@ impl Totals {
     /// The sum, the least or the greatest of the values that are known: what the window is for.
     pub fn number(&self, entries: &VecDeque<Entry>) -> Option<f64> {
         match &self.kept {
-            Kept::Nothing => None,
-            Kept::Sum(sum) => Some(sum.value()),
-            Kept::Extreme(extreme) => extreme.of(entries),
+            PurposeTotal::Nothing => None,
+            PurposeTotal::Sum(sum) => Some(sum.value()),
+            PurposeTotal::Extreme(extreme) => extreme.of(entries),
         }
     }
 }

@@ -29,30 +29,30 @@ impl Memory {
     }
 }
 
-/// What a memory remembers, without its extent, which the rule has.
+/// The saved part of a memory, without its extent, which the rule has.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub enum Remembered {
+pub enum SavedMemory {
     Window(VecDeque<Entry>),
     Previous(Kleene),
 }
 
 impl Memory {
-    pub fn save(&self) -> Remembered {
+    pub fn save(&self) -> SavedMemory {
         match self {
-            Self::Window(window) => Remembered::Window(window.entries.clone()),
-            Self::Previous(value) => Remembered::Previous(*value),
+            Self::Window(window) => SavedMemory::Window(window.entries.clone()),
+            Self::Previous(value) => SavedMemory::Previous(*value),
         }
     }
 
     /// `None` if it is of another slot.
-    pub fn restore(slot: Slot, remembered: Remembered) -> Option<Self> {
+    pub fn restore(slot: Slot, remembered: SavedMemory) -> Option<Self> {
         match (Self::new(slot), remembered) {
-            (Self::Window(mut window), Remembered::Window(entries)) if entries.len() <= window.capacity => {
+            (Self::Window(mut window), SavedMemory::Window(entries)) if entries.len() <= window.capacity => {
                 window.entries.reserve_exact(entries.len());
                 entries.into_iter().for_each(|entry| window.enter(entry));
                 Some(Self::Window(window))
             }
-            (Self::Previous(_), Remembered::Previous(value)) => Some(Self::Previous(value)),
+            (Self::Previous(_), SavedMemory::Previous(value)) => Some(Self::Previous(value)),
             (Self::Window(_) | Self::Previous(_), _) => None,
         }
     }
@@ -78,7 +78,7 @@ pub struct Entry {
     pub(super) missing: u64,
 }
 
-/// How many are true, at least and at most.
+/// The number of true values, at least and at most.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Tally {
     pub least: u64,
@@ -112,7 +112,7 @@ impl Window {
 
     /// Adds an entry after the others.
     fn enter(&mut self, entry: Entry) {
-        // What is no finite number is unknown.
+        // A value that is no finite number is unknown.
         let entry = Entry { value: known(entry.value), ..entry };
         self.totals.enter(&self.entries, &entry, self.capacity);
         reserve(&mut self.entries, self.capacity);
@@ -131,15 +131,15 @@ impl Window {
     pub fn expire(&mut self, time: u64) {
         let WindowSize::Time(extent, _) = self.size else { return };
         let Some(start) = time.checked_sub(extent) else { return };
-        // What stands at this place decides: the oldest one, or the one after the base.
+        // The entry at this place decides: the oldest one, or the one after the base.
         let decides = usize::from(self.purpose == Purpose::Rate);
         while self.entries.get(decides).is_some_and(|entry| entry.time <= start) {
             self.leave();
         }
     }
 
-    /// Makes room. A sample that would still belong to a window by time leaves a gap. Its length counts as unknown: nobody knows how many of those that were
-    /// dropped are too old by now.
+    /// Makes room. A sample that would still belong to a window by time leaves a gap. Its length counts as unknown,
+    /// because some of the dropped samples may be too old by now.
     fn drop_oldest(&mut self, newest: &mut Entry) {
         if self.leave().is_none() || matches!(self.size, WindowSize::Last(_)) {
             return;

@@ -1,4 +1,4 @@
-//! What follows an event: a message, destinations, and commands to probes.
+//! Clauses that follow an event: a message, destinations, and commands to probes.
 
 use super::{AlreadyReported, ParseResult, Parser};
 use crate::{

@@ -2,7 +2,9 @@
 
 use super::{ParseResult, Parser};
 use crate::{
-    ast::{Alarm, Check, Declaration, Derive, Event, Held, Input, Kind, Name, OnUnknown, Severity},
+    ast::{
+        Alarm, Check, Declaration, Derive, Event, Input, Kind, Name, OnUnknown, Severity, SustainedCondition,
+    },
     code::{Code, Diagnostic},
     evaluate::EventKind,
     lexer::Token,
@@ -15,9 +17,9 @@ pub const KEYWORDS: [&str; 5] = ["input", "alarm", "event", "derive", "check"];
 const MAX_FIELDS: usize = 64;
 const CLAUSES: [&str; 8] =
     ["raise", "clear", "severity", "latch", "on_unknown", "message", "notify", super::action::WORD];
-/// What an alarm can act on.
+/// The kinds of events that an alarm can act on.
 const OF_ALARM: [EventKind; 2] = [EventKind::Raised, EventKind::Cleared];
-/// What an event can act on.
+/// The kinds of events that an event can act on.
 const OF_EVENT: [EventKind; 2] = [EventKind::Matched, EventKind::Violated];
 
 impl Parser<'_> {
@@ -120,10 +122,10 @@ impl Parser<'_> {
         Ok(())
     }
 
-    fn held(&mut self) -> ParseResult<Held> {
+    fn held(&mut self) -> ParseResult<SustainedCondition> {
         let condition = self.expression()?;
         let duration = if self.eat_word("for") { self.duration()?.0 } else { 0 };
-        Ok(Held { condition, duration })
+        Ok(SustainedCondition { condition, duration })
     }
 
     fn event(&mut self) -> ParseResult<Event> {

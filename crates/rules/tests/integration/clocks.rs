@@ -1,6 +1,6 @@
 //! Joins of instances whose nodes have clocks of their own.
 
-use oasis_rules::{ClockOffset, Evaluated, EventKind, Group, Program, Rows, VALID, compile};
+use oasis_rules::{CLOCK_VALIDITY_NANOS, ClockOffset, Evaluated, EventKind, Group, Program, Rows, compile};
 use oasis_wire::schema::{Metric, MetricType, ProbeType};
 use proptest::prelude::*;
 use std::sync::Arc;
@@ -31,7 +31,7 @@ fn group(program: &Program) -> Group {
     Group::for_instance(program, rule, ("a-1", "p")).unwrap()
 }
 
-/// What comes at a DAC time, in milliseconds.
+/// Data that comes at a DAC time, in milliseconds.
 #[derive(Debug, Clone)]
 enum Came {
     /// The clock of this number, with an offset in milliseconds.
@@ -71,11 +71,11 @@ impl<'a> Run<'a> {
                 self.group.measure(program, *clock, (dac_time, measured), found);
             }
             Came::Driver(samples) => {
-                self.group.ask(program, (7, dac_time), rows(self.sequences, samples), found);
+                self.group.push_driver(program, (7, dac_time), rows(self.sequences, samples), found);
                 self.sequences += samples.len() as u64;
             }
             Came::Other(samples) => {
-                self.group.answer(program, 1, dac_time, &rows(1, samples), found);
+                self.group.push_other(program, 1, dac_time, &rows(1, samples), found);
             }
         }
     }
@@ -132,7 +132,7 @@ fn an_old_measurement_does_not_count() {
     let program = program("alarm A { raise p.x > hold(q.x, 1h); on_unknown raise; }");
     let mut run = Run::new(&program);
     (0..2).for_each(|clock| run.give(NOW, &Came::Clock(clock, 0)));
-    let end = NOW + VALID / MS;
+    let end = NOW + CLOCK_VALIDITY_NANOS / MS;
     run.give(end, &Came::Other(vec![(NOW, 9.0), (end, 9.0)]));
     run.give(end, &Came::Driver(vec![(end - 1, 5.0)]));
     assert_eq!(run.events(), []);
@@ -147,8 +147,8 @@ fn instances_of_the_first_node_need_no_offset() {
     let mut group = Group::for_instance(&program, rule, ("a-1", "p")).unwrap();
     let mut found = Vec::new();
     let of_r = rows(1, &[(NOW, 9.0), (NOW + 9, 9.0)]);
-    group.answer(&program, 2, START, &of_r, &mut found);
-    group.ask(&program, (7, START), rows(1, &[(NOW + 1, 5.0), (NOW + 2, 10.0)]), &mut found);
+    group.push_other(&program, 2, START, &of_r, &mut found);
+    group.push_driver(&program, (7, START), rows(1, &[(NOW + 1, 5.0), (NOW + 2, 10.0)]), &mut found);
     let kinds: Vec<_> = found.iter().flat_map(|found| &found.events).map(|event| event.kind).collect();
     // `false and unknown` is false, and `true and unknown` is unknown.
     assert_eq!(kinds, [EventKind::Unknown]);
@@ -192,7 +192,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec((1..200_u64, -4..4_i8, 0..150_u64), 1..40)
 }
 
-/// What comes, with the DAC time in milliseconds. Both clocks are those of the DAC.
+/// Returns the data, with the DAC time in milliseconds. Both clocks are those of the DAC.
 fn arrivals(steps: &[Step], is_driver: bool) -> Vec<(u64, Came)> {
     let (mut time, mut dac_time) = (NOW, NOW);
     let mut found = Vec::new();
@@ -234,7 +234,7 @@ fn on_clock(came: Came, driver: i64, other: i64) -> Came {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// What clocks say does not matter, as long as it is known.
+    /// The offsets of clocks do not matter, as long as they are known.
     #[test]
     fn known_offsets_change_nothing(
         driver in steps(), other in steps(), offset in -9_000_000..9_000_000_i64, rule in 0..RULES.len()

@@ -1,4 +1,4 @@
-//! What compiles, and what an error says.
+//! Texts that compile, and the errors of others.
 
 use crate::common::{self, compiled, rendered};
 use oasis_rules::{

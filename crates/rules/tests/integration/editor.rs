@@ -1,11 +1,11 @@
-//! What an editor proposes and describes.
+//! Proposals and descriptions of an editor.
 
 use crate::common::{INPUTS, compiled, rendered, types};
-use oasis_rules::{CompletionKind, KnownInstance, Surroundings, complete, hover};
+use oasis_rules::{CompletionKind, EditorCatalog, KnownInstance, complete, hover};
 use proptest::prelude::*;
 use std::sync::LazyLock;
 
-static AROUND: LazyLock<Surroundings> = LazyLock::new(|| {
+static AROUND: LazyLock<EditorCatalog> = LazyLock::new(|| {
     let known = |node: &str, instance: &str, probe_type: &str| KnownInstance {
         node: node.into(),
         instance: instance.into(),
@@ -16,10 +16,10 @@ static AROUND: LazyLock<Surroundings> = LazyLock::new(|| {
         known("mill", "pump 1", "Plant::Pump"),
         known("mill", "wheel", "Plant::Wheel"),
     ];
-    Surroundings { types: types(), instances }
+    EditorCatalog { types: types(), instances }
 });
 
-/// What is proposed at `|`, and the text that it replaces.
+/// Returns the proposals at `|`, and the text that they replace.
 fn proposed(text: &str) -> (Vec<String>, String) {
     let text = format!("{INPUTS}derive D every 1s {{ mean = mean(pump.flow, 1s); top = 3; }}\n{text}");
     let offset = text.find('|').unwrap();

@@ -37,7 +37,7 @@ fn restored(program: &Program, rows: &[Row], size: usize, restores: &[bool]) -> 
     events
 }
 
-/// Looks at each tick, in milliseconds.
+/// Checks each tick, in milliseconds.
 fn naive_silences(times: &[u64], duration: u64, end: u64) -> Vec<(EventKind, u64)> {
     let (mut found, mut is_active) = (Vec::new(), false);
     for (at, &last) in times.iter().enumerate() {
@@ -72,7 +72,7 @@ proptest! {
         prop_assert_eq!(text(&evaluated(&program, &rows, &[usize::MAX])), &expected[..], "{}", &rule);
     }
 
-    /// Nobody can tell from the events where an evaluation was interrupted.
+    /// The events do not show where an evaluation was interrupted.
     #[test]
     fn a_restored_state_goes_on_as_if_nothing_had_been(
         rule in rule(), steps in steps(), size in 1..9_usize, restores in prop::collection::vec(any::<bool>(), 1..6)

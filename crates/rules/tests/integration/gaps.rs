@@ -14,7 +14,7 @@ fn forward() -> impl Strategy<Value = Vec<Step>> {
     })
 }
 
-/// Which samples are lost; the first one never is, because nobody knows what was before it.
+/// Returns which samples are lost; the first one never is, because the samples before it are unknown.
 fn losses() -> impl Strategy<Value = Vec<bool>> {
     prop::collection::vec(prop::bool::weighted(0.15), 40)
 }
@@ -94,7 +94,7 @@ fn verdicts(rules: &str, rows: &[Row]) -> Vec<(EventKind, u64)> {
     known.map(|event| (event.kind, event.since.unwrap_or(event.time))).collect()
 }
 
-/// What is known of a condition of the field of a derived instance, by the time of its samples.
+/// Returns the known states of a condition of the field of a derived instance, by the time of its samples.
 fn known_of_derived(rules: &str, every: u64, rows: &[Row]) -> Vec<(u64, [bool; 2])> {
     let events = events(rules, rows);
     let mut periods: Vec<_> = rows.iter().map(|row| row.time.div_ceil(every)).collect();
@@ -112,7 +112,7 @@ fn duration() -> impl Strategy<Value = &'static str> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 2_000, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// What is known of a condition at a sample is the same as without losses.
+    /// A condition that is known at a sample is the same as without losses.
     #[test]
     fn a_condition_stays_what_it_is_or_becomes_unknown(condition in formulas().1, steps in forward(), losses in losses()) {
         let condition = format!("({condition}) and (p.x > -90 or p.flag)");
@@ -125,7 +125,8 @@ proptest! {
         }
     }
 
-    /// What raises an alarm despite losses, or clears it, finds it in the same state as without them. It can do so later, or never.
+    /// An alarm that is raised despite losses, or cleared, has the same state as without them. This can happen later,
+    /// or never.
     #[test]
     fn an_alarm_is_raised_and_cleared_only_as_without_losses(
         (raise, more) in (formulas().1, formulas().1),
@@ -175,7 +176,7 @@ proptest! {
         }
     }
 
-    /// What is known of a field of a derived instance is the same as without losses.
+    /// A known field of a derived instance is the same as without losses.
     #[test]
     fn a_derived_instance_stays_what_it_is_or_becomes_unknown(
         number in formulas().0,

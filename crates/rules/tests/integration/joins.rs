@@ -1,6 +1,6 @@
 //! Rules that read several inputs: what their values are, and that neither batches nor interruptions change them.
 
-use oasis_rules::{Evaluated, EventKind, Group, Program, RESTART, Rows, Standing, WAIT, compile};
+use oasis_rules::{Evaluated, EventKind, Group, JOIN_WAIT_NANOS, Program, RESTART, Rows, Standing, compile};
 use oasis_wire::schema::{Metric, MetricType, ProbeType};
 use proptest::prelude::*;
 use std::sync::Arc;
@@ -75,8 +75,8 @@ impl Delivery {
     fn give(&self, group: &mut Group, program: &Program, found: &mut Vec<Evaluated>) {
         let dac_time = START + self.dac_time * MS;
         match self.is_driver {
-            true => group.ask(program, (7, dac_time), self.rows(), found),
-            false => group.answer(program, 1, dac_time, &self.rows(), found),
+            true => group.push_driver(program, (7, dac_time), self.rows(), found),
+            false => group.push_other(program, 1, dac_time, &self.rows(), found),
         }
     }
 }
@@ -113,7 +113,7 @@ fn a_rule_waits_until_the_other_input_has_passed() {
     ];
     let found = evaluated(&program, &deliveries);
     // The last one has waited in vain.
-    assert_eq!(events(&found), [(Raised, 10, 30), (Cleared, 15, 40 + WAIT / MS)]);
+    assert_eq!(events(&found), [(Raised, 10, 30), (Cleared, 15, 40 + JOIN_WAIT_NANOS / MS)]);
     assert_eq!(found[0].events[0].value, Some(5.0));
     assert_eq!(found[0].events[0].limit, Some(3.0));
     assert_eq!((found[0].run, found[0].first, found[0].last), (7, 1, (1, START + 10 * MS)));
@@ -122,7 +122,7 @@ fn a_rule_waits_until_the_other_input_has_passed() {
 #[test]
 fn a_sample_that_comes_after_the_wait_changes_nothing() {
     let program = program("alarm A { raise p.x > q.x; }");
-    let wait = WAIT / MS;
+    let wait = JOIN_WAIT_NANOS / MS;
     let mut deliveries = vec![
         delivery(0, false, &[sample(0, 9.0)]),
         delivery(10, true, &[sample(10, 5.0)]),
@@ -299,7 +299,7 @@ fn naive_values(deliveries: &[Delivery]) -> Vec<(u64, Vec<f64>)> {
     let mut come: Vec<Sample> = Vec::new();
     let end = Delivery { dac_time: u64::MAX, is_driver: false, first: 0, samples: Vec::new() };
     for delivery in deliveries.iter().chain([&end]) {
-        while pending.first().is_some_and(|(asked, _)| asked + WAIT / MS < delivery.dac_time) {
+        while pending.first().is_some_and(|(asked, _)| asked + JOIN_WAIT_NANOS / MS < delivery.dac_time) {
             let (_, asked) = pending.remove(0);
             found.push((asked.time, naive(asked, &come)));
         }
@@ -372,7 +372,7 @@ fn derived(found: &[Evaluated]) -> Vec<(u64, Vec<f64>)> {
     of_rows.collect()
 }
 
-/// What is compared: the events of all evaluations, and the samples of derived instances.
+/// Returns the text that is compared: the events of all evaluations, and the samples of derived instances.
 fn text(found: &[Evaluated]) -> String {
     let events = found.iter().flat_map(|found| &found.events).map(|event| format!("{event:?}\n"));
     format!("{}{:?}", events.collect::<String>(), derived(found))
@@ -424,7 +424,7 @@ proptest! {
                 group = Group::new(&program, group.rule()).unwrap();
                 prop_assert_eq!(group.restore(&program, &saved), Some(Vec::new()));
             }
-            // How often it is looked at does not matter either.
+            // The number of calls does not matter either.
             group.pass(&program, START + delivery.dac_time * MS - 1, &mut found);
             delivery.give(&mut group, &program, &mut found);
         }

@@ -33,7 +33,8 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// What belongs to an instance and to no rule: its place in the engine, and the time at which its silence would be noticed.
+/// Bytes that belong to an instance and to no rule: its place in the engine, and the time at which its silence would be
+/// noticed.
 const INSTANCE_BYTES: usize = 128;
 
 /// Instances that are measured at once.
@@ -56,7 +57,7 @@ fn most_bytes(program: Program, rows: &[Row], batch: usize) -> (usize, usize) {
     (most / INSTANCES, bound + INSTANCE_BYTES)
 }
 
-/// The same of an instance whose state was saved and restored after so many samples.
+/// As above, for an instance whose state was saved and restored after `kept_after` samples.
 fn most_bytes_restored(program: &Program, rows: &[Row], batch: usize, kept_after: usize) -> (usize, usize) {
     let bound: usize = program.rules.iter().map(|rule| rule.memory_bytes()).sum();
     let (before, after) = rows.split_at(kept_after.min(rows.len()));
@@ -160,8 +161,8 @@ fn samples_that_wait_stay_below_the_bound_of_a_join() {
         for (at, rows) in rows.chunks(100).enumerate() {
             let mut found = Vec::new();
             match driver_first == (at % 20 < 15) {
-                true => group.ask(&program, (0, 0), columns(rows), &mut found),
-                false => group.answer(&program, 1, 0, &one_column(rows), &mut found),
+                true => group.push_driver(&program, (0, 0), columns(rows), &mut found),
+                false => group.push_other(&program, 1, 0, &one_column(rows), &mut found),
             }
             drop(found);
             most = most.max(LIVE.get() - before);

@@ -4,8 +4,8 @@ use crate::random::Row;
 use oasis_rules::{
     Event, EventKind, Program, RESTART, Standing,
     program::{
-        Aggregate, Alarm, Arithmetic, Body, Comparison, Condition, Count, Held, Number, OnUnknown, Raise,
-        Rule, Slot, Source, Value, WindowSize,
+        Aggregate, Alarm, Arithmetic, Body, Comparison, Condition, Count, Number, OnUnknown, Raise, Rule,
+        Slot, Source, SustainedCondition, Value, WindowSize,
     },
 };
 
@@ -358,7 +358,8 @@ impl Past<'_> {
 
     fn alarm(&self, alarm: &Alarm) -> Vec<(usize, Event)> {
         let Raise::Condition(raise) = &alarm.raise else { return Vec::new() };
-        let not_raise = Held { condition: Condition::Not(Box::new(raise.condition.clone())), duration: 0 };
+        let not_raise =
+            SustainedCondition { condition: Condition::Not(Box::new(raise.condition.clone())), duration: 0 };
         let clear = alarm.clear.as_ref().unwrap_or(&not_raise);
         let shows_clear = alarm.clear.as_ref().map_or(&raise.condition, |clear| &clear.condition);
         let (mut standing, mut first, mut was_known) = (Standing::Normal, 0, None);
@@ -431,7 +432,13 @@ impl Past<'_> {
     }
 
     /// Since when a condition has been true without a break, from the sample `first` on.
-    fn since(&self, held: &Held, unknown: Option<bool>, first: usize, at: usize) -> Option<u64> {
+    fn since(
+        &self,
+        held: &SustainedCondition,
+        unknown: Option<bool>,
+        first: usize,
+        at: usize,
+    ) -> Option<u64> {
         let counts = |row: usize| self.condition(&held.condition, row).or(unknown) == Some(true);
         let mut since = None;
         for row in (first..=at).rev() {

@@ -1,4 +1,4 @@
-//! What rules mean: a test for each promise of docs/reference/rules.md.
+//! The meaning of rules: a test for each promise of docs/reference/rules.md.
 
 use crate::common::{self, compiled, rendered};
 use oasis_rules::{Binding, Engine, Event, EventKind, RESTART, Rows};
@@ -216,7 +216,7 @@ fn silence_is_noticed_at_a_tick_and_ends_with_a_sample() {
     assert_eq!(silences(rule, &[1_000, 3_950, 7_100], 7_100), [(Raised, 12_000), (Cleared, 12_100)]);
     assert_eq!(silences(rule, &[1_000, 3_950, 7_000], 7_000), []);
     assert_eq!(silences(rule, &[1_000, 3_999], 4_200), []);
-    // The node has died: ticks go on.
+    // The node has died: ticks continue.
     assert_eq!(silences(rule, &[1_010], 4_100), [(Raised, 9_100)]);
     assert_eq!(silences(rule, &[1_010], 4_099), []);
 }

@@ -1,7 +1,7 @@
 //! The connection of a node's process: how it begins and ends, and what comes over it.
 
 use super::{
-    MAX_REFUSALS, MILLISECOND, NodeHost, SILENCE,
+    DAC_TIMEOUT, MAX_REFUSALS, NANOS_PER_MILLISECOND, NodeHost,
     process::{Carrier, Link},
 };
 use crate::{
@@ -50,7 +50,7 @@ impl NodeHost {
         };
         process.link = Some(link);
         process.send(&[hello], &[], shared);
-        shared.after(MILLISECOND, self.event(NodeEvent::Ship(id)));
+        shared.after(NANOS_PER_MILLISECOND, self.event(NodeEvent::Ship(id)));
         Ok(())
     }
 
@@ -152,13 +152,13 @@ impl NodeHost {
         let now = shared.now;
         let Some(process) = &mut self.process else { return Ok(()) };
         let Some(link) = &process.link else { return Ok(()) };
-        let (id, is_silent) = (link.id, now - link.heard > SILENCE);
+        let (id, is_silent) = (link.id, now - link.heard > DAC_TIMEOUT);
         let is_late = link.is_live && !link.has_left && process.ship(shared);
         if is_silent || is_late {
             self.disconnected(false, shared);
             return Ok(());
         }
-        let pause = shared.random.u64(MILLISECOND..15 * MILLISECOND);
+        let pause = shared.random.u64(NANOS_PER_MILLISECOND..15 * NANOS_PER_MILLISECOND);
         shared.after(pause, self.event(NodeEvent::Ship(id)));
         Ok(())
     }

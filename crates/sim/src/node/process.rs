@@ -44,7 +44,7 @@ impl std::fmt::Debug for Process {
     }
 }
 
-/// What carries the batches of one run.
+/// Connection that carries the batches of one run.
 #[derive(Debug)]
 pub(super) struct Carrier {
     pub(super) announcement: Arc<Announcement>,

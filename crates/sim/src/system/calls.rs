@@ -1,7 +1,8 @@
 //! Functions of the C library, replaced: they ask the simulated machine of the thread, or else make the system call.
 //!
 //! A symbol of the executable takes precedence over one of a shared library, so the standard library and SQLite call these.
-//! The simulated disk calls them too while it works; [`ask`] then finds the machine in use, and they make the system call.
+//! The simulated disk calls them too while it works; [`query_machine`] then finds the machine in use, and they make the
+//! system call.
 //!
 //! Safety: each function has the contract of its original. Pointers are only dereferenced as the original would, for as long
 //! as the call lasts. The variadic third argument of `open` is passed like a fixed one on all Linux targets.
@@ -17,9 +18,9 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Asks the simulated machine; none without one, or while it is in use by itself.
-fn ask<T>(question: impl FnOnce(&mut Machine) -> T) -> Option<T> {
-    CURRENT.try_with(|current| Some(question(current.try_borrow_mut().ok()?.as_mut()?))).ok().flatten()
+/// Returns what `query` returns for the simulated machine; none without a machine, or while it is in use by itself.
+fn query_machine<T>(query: impl FnOnce(&mut Machine) -> T) -> Option<T> {
+    CURRENT.try_with(|current| Some(query(current.try_borrow_mut().ok()?.as_mut()?))).ok().flatten()
 }
 
 fn fail(error: c_int) -> c_int {
@@ -43,19 +44,19 @@ fn resolved(directory: c_int, path: &Path) -> PathBuf {
     if path.is_absolute() || directory == libc::AT_FDCWD {
         return path.to_owned();
     }
-    let base = ask(|machine| machine.disk.path_of(directory)).flatten();
+    let base = query_machine(|machine| machine.disk.path_of(directory)).flatten();
     base.map_or_else(|| path.to_owned(), |base| base.join(path))
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn clock_gettime(clock: libc::clockid_t, out: *mut libc::timespec) -> c_int {
-    let Some(Some(time)) = ask(|machine| machine.clock(clock)) else {
+    let Some(Some(time)) = query_machine(|machine| machine.clock(clock)) else {
         // Safety: the arguments are the caller's.
         return unsafe { syscall(libc::SYS_clock_gettime, clock, out) } as c_int;
     };
     let time = libc::timespec {
-        tv_sec: (time / super::SECOND) as libc::time_t,
-        tv_nsec: (time % super::SECOND) as c_long,
+        tv_sec: (time / super::NANOS_PER_SECOND) as libc::time_t,
+        tv_nsec: (time % super::NANOS_PER_SECOND) as c_long,
     };
     // Safety: the caller passes a place for the time.
     unsafe { out.write(time) };
@@ -64,7 +65,7 @@ unsafe extern "C" fn clock_gettime(clock: libc::clockid_t, out: *mut libc::times
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn getrandom(out: *mut c_void, length: size_t, flags: c_uint) -> ssize_t {
-    let bytes = ask(|machine| {
+    let bytes = query_machine(|machine| {
         let mut bytes = vec![0; length];
         machine.random.fill(&mut bytes);
         bytes
@@ -87,11 +88,11 @@ unsafe fn open_at(directory: c_int, path: *const c_char, flags: c_int, mode: mod
     let real = || unsafe { syscall(libc::SYS_openat, directory, path, flags, mode as c_uint) } as c_int;
     // Safety: the caller's.
     let wanted = resolved(directory, unsafe { path_of(path) });
-    let opening = ask(|machine| machine.disk.before_open(&wanted, flags)).flatten();
+    let opening = query_machine(|machine| machine.disk.before_open(&wanted, flags)).flatten();
     let Some(opening) = opening else {
         let file = real();
         // The C library may have closed the number without calling `close`.
-        ask(|machine| machine.disk.closed(file));
+        query_machine(|machine| machine.disk.closed(file));
         return file;
     };
     if let OpenedFile::Refused(error) = opening {
@@ -99,7 +100,7 @@ unsafe fn open_at(directory: c_int, path: *const c_char, flags: c_int, mode: mod
     }
     let file = real();
     if file >= 0 {
-        ask(|machine| machine.disk.after_open(file, &wanted, opening, flags));
+        query_machine(|machine| machine.disk.after_open(file, &wanted, opening, flags));
     }
     file
 }
@@ -130,7 +131,7 @@ unsafe extern "C" fn openat64(directory: c_int, path: *const c_char, flags: c_in
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn close(file: c_int) -> c_int {
-    ask(|machine| machine.disk.closed(file));
+    query_machine(|machine| machine.disk.closed(file));
     // Safety: the argument is the caller's.
     unsafe { syscall(libc::SYS_close, file) as c_int }
 }
@@ -145,7 +146,7 @@ unsafe fn write_to(file: c_int, bytes: *const c_void, length: size_t, at: Option
     }
     // Safety: the caller passes `length` bytes.
     let bytes = unsafe { std::slice::from_raw_parts(bytes.cast::<u8>(), length) };
-    let Answer { result, done } = ask(|machine| machine.disk.write(file, bytes, at)).flatten()?;
+    let Answer { result, done } = query_machine(|machine| machine.disk.write(file, bytes, at)).flatten()?;
     Some(match result {
         Ok(()) => done as ssize_t,
         Err(error) => fail(error) as ssize_t,
@@ -188,7 +189,7 @@ fn answered(answer: Option<Option<Result<(), c_int>>>, real: impl FnOnce() -> c_
 #[unsafe(no_mangle)]
 unsafe extern "C" fn ftruncate64(file: c_int, length: off_t) -> c_int {
     // Safety: the arguments are the caller's.
-    answered(ask(|machine| machine.disk.set_length(file, length as u64)), || unsafe {
+    answered(query_machine(|machine| machine.disk.set_length(file, length as u64)), || unsafe {
         syscall(libc::SYS_ftruncate, file, length)
     })
 }
@@ -202,13 +203,13 @@ unsafe extern "C" fn ftruncate(file: c_int, length: off_t) -> c_int {
 #[unsafe(no_mangle)]
 unsafe extern "C" fn fsync(file: c_int) -> c_int {
     // Safety: the argument is the caller's.
-    answered(ask(|machine| machine.disk.sync(file)), || unsafe { syscall(libc::SYS_fsync, file) })
+    answered(query_machine(|machine| machine.disk.sync(file)), || unsafe { syscall(libc::SYS_fsync, file) })
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn fdatasync(file: c_int) -> c_int {
     // Safety: the argument is the caller's.
-    answered(ask(|machine| machine.disk.sync(file)), || unsafe { syscall(libc::SYS_fdatasync, file) })
+    answered(query_machine(|machine| machine.disk.sync(file)), || unsafe { syscall(libc::SYS_fdatasync, file) })
 }
 
 #[unsafe(no_mangle)]
@@ -216,7 +217,7 @@ unsafe extern "C" fn rename(from: *const c_char, to: *const c_char) -> c_int {
     // Safety: the caller's.
     let (old, new) = unsafe { (path_of(from), path_of(to)) };
     // Safety: the arguments are the caller's.
-    answered(ask(|machine| machine.disk.rename(old, new)), || unsafe {
+    answered(query_machine(|machine| machine.disk.rename(old, new)), || unsafe {
         syscall(libc::SYS_renameat2, libc::AT_FDCWD, from, libc::AT_FDCWD, to, 0)
     })
 }
@@ -227,7 +228,7 @@ unsafe extern "C" fn unlinkat(directory: c_int, path: *const c_char, flags: c_in
     let wanted = resolved(directory, unsafe { path_of(path) });
     let is_directory = flags & libc::AT_REMOVEDIR != 0;
     // Safety: the arguments are the caller's.
-    answered(ask(|machine| machine.disk.remove(&wanted, is_directory)), || unsafe {
+    answered(query_machine(|machine| machine.disk.remove(&wanted, is_directory)), || unsafe {
         syscall(libc::SYS_unlinkat, directory, path, flags)
     })
 }
@@ -249,7 +250,7 @@ unsafe extern "C" fn mkdir(path: *const c_char, mode: mode_t) -> c_int {
     // Safety: the caller's.
     let wanted = unsafe { path_of(path) };
     // Safety: the arguments are the caller's.
-    answered(ask(|machine| machine.disk.make_directory(wanted, mode)), || unsafe {
+    answered(query_machine(|machine| machine.disk.make_directory(wanted, mode)), || unsafe {
         syscall(libc::SYS_mkdirat, libc::AT_FDCWD, path, mode as c_uint)
     })
 }

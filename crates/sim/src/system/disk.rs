@@ -15,8 +15,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Of so many calls on a full disk, one succeeds: other programs free a little space now and then.
-const FULL: u32 = 20;
+/// One of this many calls on a full disk succeeds: other programs free a little space now and then.
+const CALLS_PER_FREED_SPACE: u32 = 20;
 
 /// The disks of all hosts.
 #[derive(Debug)]
@@ -44,7 +44,7 @@ struct HostDisk {
     changes: u64,
 }
 
-/// How a disk fails at present.
+/// Present faults of a disk.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Faults {
     /// There is no space.
@@ -60,7 +60,7 @@ struct Opened {
     file: Option<u64>,
 }
 
-/// What a path was when it was opened.
+/// State of a path when it was opened.
 #[derive(Debug, Clone, Copy)]
 pub enum OpenedFile {
     /// Fails with this error.
@@ -124,7 +124,7 @@ impl Disk {
         self.unsynced = Some(extension);
     }
 
-    /// Freezes a disk after so many changes.
+    /// Freezes a disk after this many changes.
     pub fn freeze_after(&mut self, host: usize, changes: u64) {
         self.hosts[host].countdown = Some(changes);
     }
@@ -211,7 +211,7 @@ impl Disk {
                 _ => lost.push(change.describe()),
             }
         }
-        // What is in a folder without a name has none either.
+        // A file in a folder without a name has no name either.
         let root = self.root.join(host.to_string());
         let names = disk.durable.clone();
         disk.durable.retain(|path, _| {
@@ -244,7 +244,7 @@ impl Disk {
     }
 
     fn is_full(&mut self, host: usize) -> bool {
-        self.hosts[host].faults.is_full && self.random.u32(0..FULL) > 0
+        self.hosts[host].faults.is_full && self.random.u32(0..CALLS_PER_FREED_SPACE) > 0
     }
 
     /// Returns the path of an open file or folder.
@@ -252,7 +252,7 @@ impl Disk {
         self.opened.get(&file).map(|opened| opened.path.clone())
     }
 
-    /// Looks at a path before it is opened; none if it is on no simulated disk.
+    /// Reads the state of a path before it is opened; none if it is on no simulated disk.
     pub fn before_open(&mut self, path: &Path, flags: c_int) -> Option<OpenedFile> {
         let host = self.host_of(path)?;
         let name = self.hosts[host].names.get(path).copied();
@@ -461,7 +461,7 @@ impl HostDisk {
     }
 }
 
-/// Where write(2) would write.
+/// Returns the position at which write(2) would write.
 fn position(file: c_int, length: u64) -> u64 {
     // Safety: both calls only read the state of an open file.
     let (flags, position) =

@@ -13,12 +13,12 @@ use disk::Disk;
 use std::{cell::RefCell, marker::PhantomData, path::Path, time::Duration};
 
 /// The simulated wall clock begins here: 2026-01-01 00:00 UTC.
-const EPOCH: u64 = 1_767_225_600 * SECOND;
+const EPOCH: u64 = 1_767_225_600 * NANOS_PER_SECOND;
 /// The steady clock begins here: code subtracts from it. Below the steady clock of any real machine, so that no wait of
 /// the real kernel lasts longer than it should.
-const STEADY: u64 = SECOND;
+const STEADY: u64 = NANOS_PER_SECOND;
 /// A second in nanoseconds.
-pub const SECOND: u64 = 1_000_000_000;
+pub const NANOS_PER_SECOND: u64 = 1_000_000_000;
 
 thread_local! {
     static CURRENT: RefCell<Option<Machine>> = const { RefCell::new(None) };

@@ -4,8 +4,8 @@ use std::{collections::HashSet, ops::Range};
 
 /// A disk writes this many bytes at once, or none of them.
 const SECTOR: u64 = 512;
-/// What a system writes at once, at least.
-const PAGE: u64 = 4_096;
+/// Least bytes that a system writes at once.
+const PAGE_BYTES: u64 = 4_096;
 
 /// A file: what is on the disk, and the changes in the page cache.
 #[derive(Debug, Default)]
@@ -43,7 +43,7 @@ impl FileState {
     pub(super) fn sync(&mut self) {
         let pending = std::mem::take(&mut self.pending);
         let dirty: HashSet<u64> = pending.iter().flat_map(Change::dirty_pages).collect();
-        let is_written = |sector: u64| dirty.contains(&(sector * SECTOR / PAGE));
+        let is_written = |sector: u64| dirty.contains(&(sector * SECTOR / PAGE_BYTES));
         for change in pending {
             match change {
                 Change { kind: ChangeKind::Write(at, bytes), is_dropped: true } => {
@@ -98,7 +98,7 @@ impl Change {
     fn dirty_pages(&self) -> Range<u64> {
         match &self.kind {
             ChangeKind::Write(at, bytes) if !self.is_dropped => {
-                at / PAGE..(at + bytes.len() as u64).div_ceil(PAGE)
+                at / PAGE_BYTES..(at + bytes.len() as u64).div_ceil(PAGE_BYTES)
             }
             _ => 0..0,
         }

@@ -2,7 +2,7 @@
 //! happens. The seeds of `relaying_dacs.rs` drive more of the real code along random ways.
 //!
 //! Real code decides what is difficult: the node's `Spool`, the DACs' `Ledger`, `Standing` (which of two connections of a node counts) and the relay's
-//! `Place` (where it continues, and what is new or missing). Restated is what is around them:
+//! `ResumePoint` (where it continues, and what is new or missing). Restated is what is around them:
 //!
 //! | here | stands for |
 //! |---|---|
@@ -15,7 +15,7 @@
 //! Not in the model: time (a silent DAC is one that the node gives up at any moment), several instances and runs, file spools, batches ahead of
 //! their turn, datagrams, logs that evict, and history from archives.
 //!
-//! What anybody only reports, such as counts of duplicates, is left out of a state, and so is what two orders of events have in common: samples are
+//! State without effect on samples, such as counts of duplicates, is left out. Orders of events with the same outcome are merged: samples are
 //! taken first, and an answer is heard when it is given. The relay changes nothing for others, so the DACs either learn of the node from each other,
 //! or a relay does.
 //!
@@ -36,8 +36,8 @@ use world::{Action, Bounds, Checked, Cluster};
 
 /// Properties that are checked: four of each state, one of each answer, one of each hello, one of each sample read, three of what becomes of each state.
 const PROPERTIES: usize = 10;
-/// More states than fit into a test.
-const MOST: usize = 20_000_000;
+/// Upper bound of states; a test has no memory and time for more.
+const MAX_STATES: usize = 20_000_000;
 
 fn asked(variable: &str, otherwise: u64) -> u64 {
     std::env::var(variable).map_or(otherwise, |text| text.parse().unwrap())
@@ -50,7 +50,7 @@ fn visit(bounds: Bounds) {
     let bounds = Bounds { samples, faults, ..bounds };
     let cluster = Cluster { bounds, planted: None, checked: Checked::default() };
     let begun = Instant::now();
-    let explored = explore(&cluster, MOST).unwrap_or_else(|wrong| panic!("{bounds:?}: {}", describe(&wrong)));
+    let explored = explore(&cluster, MAX_STATES).unwrap_or_else(|wrong| panic!("{bounds:?}: {}", describe(&wrong)));
     let Checked { states, hellos, answers, samples_read } = &cluster.checked;
     let Explored { states: all, transitions, depth, settled } = explored;
     let (states, answers, hellos, samples_read) =
@@ -92,7 +92,7 @@ fn mutants_of_the_model_are_found() {
         Planted::StoredBeforeTheArchive,
     ] {
         let cluster = Cluster { bounds, planted: Some(planted), checked: Checked::default() };
-        let found = explore(&cluster, MOST).err();
+        let found = explore(&cluster, MAX_STATES).err();
         let wrong = found.unwrap_or_else(|| panic!("{planted:?} is not found"));
         println!("mutant {planted:?} of the model: {}", describe(&wrong));
     }

@@ -129,7 +129,7 @@ struct World {
     counts: Counts,
 }
 
-/// What happened and was checked.
+/// Counts of events and checks.
 #[derive(Debug, Default)]
 struct Counts {
     samples: u64,

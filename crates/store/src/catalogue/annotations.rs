@@ -1,7 +1,7 @@
 //! Annotations, in SQL.
 
 use super::{Catalogue, signed, unsigned};
-use crate::annotation::{Annotation, AnnotationError, AnnotationFilter, MOST_ANNOTATIONS, Note, Target};
+use crate::annotation::{Annotation, AnnotationError, AnnotationFilter, MAX_ANNOTATIONS, Note, Target};
 use oasis_wire::quantity::Nanos;
 use rusqlite::{OptionalExtension, Row, params};
 
@@ -12,7 +12,7 @@ impl Catalogue {
     pub fn add_annotation(&mut self, note: Note, who: &str, written: Nanos) -> Result<Annotation> {
         self.change(|transaction| {
             let there = transaction.query_row("SELECT count(*) FROM annotation", [], |row| unsigned(row, 0));
-            if there? >= MOST_ANNOTATIONS {
+            if there? >= MAX_ANNOTATIONS {
                 return Err(AnnotationError::TooMany);
             }
             transaction.execute(

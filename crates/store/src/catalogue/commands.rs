@@ -5,7 +5,7 @@ use oasis_wire::quantity::{Epoch, Nanos};
 use rusqlite::params;
 
 /// Most commands; the oldest are deleted.
-const MOST_COMMANDS: u64 = 100_000;
+const MAX_COMMANDS: u64 = 100_000;
 
 /// A command that was sent to an instance, and its outcome.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,7 +51,7 @@ impl Catalogue {
     pub fn forget_commands(&mut self) -> Result<u64> {
         let forgotten = self.0.execute(
             "DELETE FROM command WHERE time <= (SELECT time FROM command ORDER BY time DESC LIMIT 1 OFFSET ?)",
-            [signed(MOST_COMMANDS)],
+            [signed(MAX_COMMANDS)],
         )?;
         Ok(forgotten as u64)
     }
@@ -67,10 +67,10 @@ mod tests {
         let mut catalogue = Catalogue::open(&folder.path().join("catalogue.sqlite")).unwrap();
         let many = "WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < ?)
             INSERT INTO command SELECT 'e', i, i, 'who', 'node', 'instance', '{}', 'done' FROM n";
-        catalogue.0.execute(many, [signed(MOST_COMMANDS + 9)]).unwrap();
+        catalogue.0.execute(many, [signed(MAX_COMMANDS + 9)]).unwrap();
         let newest = CommandRow {
             id: 1,
-            time: Nanos(MOST_COMMANDS * 2),
+            time: Nanos(MAX_COMMANDS * 2),
             who: "who",
             node: "node",
             instance: "instance",
@@ -81,7 +81,7 @@ mod tests {
         assert_eq!(catalogue.forget_commands().unwrap(), 10);
         let left = |row: &rusqlite::Row<'_>| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?));
         let left = catalogue.0.query_row("SELECT count(*), min(time) FROM command", [], left).unwrap();
-        assert_eq!(left, (signed(MOST_COMMANDS), 11));
+        assert_eq!(left, (signed(MAX_COMMANDS), 11));
         assert_eq!(catalogue.forget_commands().unwrap(), 0);
     }
 }

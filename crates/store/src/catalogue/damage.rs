@@ -14,7 +14,7 @@ const NAME: &str = "catalogue.sqlite";
 /// Suffixes of the files that SQLite creates for a database.
 const BESIDE: [&str; 3] = ["", "-wal", "-shm"];
 /// Greatest plausible version number.
-const MOST_VERSIONS: usize = 255;
+const MAX_VERSIONS: usize = 255;
 /// Tables whose content is only in the catalogue: readable rows are copied. Referenced tables come first.
 const ALONE: [&str; 7] =
     ["node", "test_run", "test_run_tag", "annotation", "annotation_target", "loss", "command"];
@@ -93,7 +93,7 @@ pub fn is_damage(error: &CatalogueError) -> bool {
         | CatalogueError::Value(..)
         | CatalogueError::Damaged(_) => true,
         // More than will ever exist.
-        CatalogueError::Version(later) => *later > MOST_VERSIONS,
+        CatalogueError::Version(later) => *later > MAX_VERSIONS,
         CatalogueError::Sqlite(_)
         | CatalogueError::Unshared(_)
         | CatalogueError::Outdated(_)

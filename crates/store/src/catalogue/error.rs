@@ -30,7 +30,7 @@ pub enum CatalogueError {
         "catalogue: version {0} of its tables is too old, {SAME_TABLES} is required: start its DAC once with this oasis to update them"
     )]
     Outdated(usize),
-    /// What was written has no name.
+    /// The written folder has no name any more.
     #[error(transparent)]
     Gone(#[from] FolderGone),
     /// An invalid value.

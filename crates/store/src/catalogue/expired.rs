@@ -1,4 +1,4 @@
-//! What retention has evicted, by instance, in SQL: readers report it instead of silence.
+//! Samples that retention has evicted, by instance, in SQL: readers report them instead of silence.
 
 use super::{Catalogue, Result, parsed, signed, unsigned, version};
 use oasis_wire::quantity::{Epoch, Offset};
@@ -6,18 +6,18 @@ use rusqlite::{OptionalExtension, params};
 use std::ops::Range;
 
 /// Most instances; beyond that those with the oldest samples are deleted.
-const MOST: u64 = 100_000;
+const MAX_INSTANCES: u64 = 100_000;
 /// The first version with this table. Archives of earlier ones can be read.
-const SINCE: usize = 4;
+const EXPIRED_VERSION: usize = 4;
 
 /// The samples of an instance that retention has evicted.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Expired {
+pub struct ExpiredSamples {
     /// The epoch of the last of them.
     pub epoch: Epoch,
     /// Their offsets in that epoch.
     pub offsets: Range<Offset>,
-    /// How many, in all epochs.
+    /// Number of them, in all epochs.
     pub samples: u64,
     /// Bounds of their times, on the node's clock.
     pub times: (u64, u64),
@@ -44,15 +44,15 @@ impl Catalogue {
         )?;
         transaction.execute(
             "DELETE FROM expired WHERE max_time <= (SELECT max_time FROM expired ORDER BY max_time DESC LIMIT 1 OFFSET ?)",
-            [signed(MOST)],
+            [signed(MAX_INSTANCES)],
         )?;
         transaction.execute("DELETE FROM segment WHERE number = ?", [signed(segment)])?;
         Ok(transaction.commit()?)
     }
 
     /// Returns what retention has evicted of an instance, if anything.
-    pub fn expired(&self, node: &str, instance: &str) -> Result<Option<Expired>> {
-        if version(&self.0)? < SINCE {
+    pub fn expired(&self, node: &str, instance: &str) -> Result<Option<ExpiredSamples>> {
+        if version(&self.0)? < EXPIRED_VERSION {
             return Ok(None);
         }
         let mut statement = self.0.prepare_cached(
@@ -64,6 +64,6 @@ impl Catalogue {
             Ok((epoch, offsets, unsigned(row, 3)?, (unsigned(row, 4)?, unsigned(row, 5)?)))
         });
         let Some((epoch, offsets, samples, times)) = row.optional()? else { return Ok(None) };
-        Ok(Some(Expired { epoch: parsed(&epoch, "epoch")?, offsets, samples, times }))
+        Ok(Some(ExpiredSamples { epoch: parsed(&epoch, "epoch")?, offsets, samples, times }))
     }
 }

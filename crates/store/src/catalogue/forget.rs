@@ -4,7 +4,7 @@ use super::{Catalogue, Result, unsigned};
 use crate::forget::Forgotten;
 use rusqlite::{Connection, params};
 
-/// What the catalogue has of a node or an instance.
+/// Entries of a node or an instance in the catalogue.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Holdings {
     /// Instances.

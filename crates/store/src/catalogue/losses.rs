@@ -7,9 +7,9 @@ use std::ops::RangeInclusive;
 use uuid::Uuid;
 
 /// Most losses; beyond that the oldest are deleted, and their samples are missing without a cause.
-pub const MOST_LOSSES: u64 = 100_000;
+pub const MAX_LOSSES: u64 = 100_000;
 /// The greatest sequence number that the catalogue can contain.
-const MOST_NUMBER: u64 = i64::MAX as u64;
+const MAX_SEQUENCE: u64 = i64::MAX as u64;
 
 /// Sequence numbers that never reached the DAC's logs.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,7 +51,7 @@ impl Catalogue {
             }
             let forgotten = transaction.execute(
                 "DELETE FROM loss WHERE time <= (SELECT time FROM loss ORDER BY time DESC LIMIT 1 OFFSET ?)",
-                [signed(MOST_LOSSES)],
+                [signed(MAX_LOSSES)],
             )?;
             Ok(forgotten as u64)
         })
@@ -69,7 +69,7 @@ impl Catalogue {
             for came in came {
                 retract(transaction, (node, instance), run, came)?;
             }
-            Ok(!losses_in(transaction, node, instance, run, &(last.saturating_add(1)..=MOST_NUMBER))?
+            Ok(!losses_in(transaction, node, instance, run, &(last.saturating_add(1)..=MAX_SEQUENCE))?
                 .is_empty())
         })
     }

@@ -6,14 +6,14 @@ use rusqlite::Row;
 use std::collections::BTreeMap;
 
 /// The first version with plausible times. Archives of earlier ones can be read.
-const SINCE: usize = 6;
+const PLAUSIBLE_TIMES_VERSION: usize = 6;
 
 /// Bounds of the times of samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TimeRange {
-    /// Of all samples.
+    /// Bounds of all samples.
     pub all: Reach,
-    /// Of those with plausible times; `None` if there are no such samples.
+    /// Bounds of samples with plausible times; `None` if there are no such samples.
     pub plausible: Option<Reach>,
 }
 
@@ -53,7 +53,7 @@ impl Catalogue {
 
     fn select(&self, which: &str) -> Result<String> {
         let [least, greatest] = match version(&self.0)? {
-            SINCE.. => ["plausible_min", "plausible_max"],
+            PLAUSIBLE_TIMES_VERSION.. => ["plausible_min", "plausible_max"],
             _ => ["min_time", "max_time"],
         };
         Ok(format!(

@@ -10,8 +10,8 @@ use std::{
 };
 use uuid::Uuid;
 
-/// Runs of an instance that a DAC restores: a node may send the samples of so many of its earlier processes again.
-pub const MOST_RUNS: usize = 16;
+/// Runs of an instance that a DAC restores: a node may send the samples of this many earlier processes again.
+pub const MAX_RUNS: usize = 16;
 
 /// An instance with stored data.
 #[derive(Debug, Clone, PartialEq)]
@@ -26,13 +26,13 @@ pub struct StoredInstance {
     pub kind: ProbeKind,
     /// The newest run.
     pub run: Uuid,
-    /// The newest runs with samples, [`MOST_RUNS`] at most, oldest first.
+    /// The newest runs with samples, [`MAX_RUNS`] at most, oldest first.
     pub runs: Vec<StoredRun>,
     /// Time of the newest sample stored, nanoseconds since 1970 on the node's clock; 0 if none is left.
     pub last_time: u64,
 }
 
-/// What is stored of an instance in one run of its node.
+/// Stored samples of an instance in one run of its node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StoredRun {
     /// The run.
@@ -111,7 +111,7 @@ impl Catalogue {
             let run: String = row.get(1)?;
             let (last_sequence, taken) = (unsigned(row, 2)?, unsigned(row, 3)?);
             let of_instance = runs.entry(row.get(0)?).or_default();
-            if of_instance.len() == MOST_RUNS {
+            if of_instance.len() == MAX_RUNS {
                 of_instance.remove(0);
             }
             of_instance.push(StoredRun { run: parsed(&run, "run")?, last_sequence, taken });

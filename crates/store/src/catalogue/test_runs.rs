@@ -1,7 +1,7 @@
 //! Test runs, in SQL.
 
 use super::{Catalogue, signed, unsigned};
-use crate::test_run::{Description, MOST_TEST_RUNS, TestRun, TestRunError, TestRunFilter};
+use crate::test_run::{Description, MAX_TEST_RUNS, TestRun, TestRunError, TestRunFilter};
 use oasis_wire::quantity::Nanos;
 use rusqlite::{Connection, ErrorCode, OptionalExtension, Row, params};
 
@@ -16,7 +16,7 @@ impl Catalogue {
     pub fn add_test_run(&mut self, run: &Description, who: &str, started: Nanos) -> Result<TestRun> {
         self.change(|transaction| {
             let there = transaction.query_row("SELECT count(*) FROM test_run", [], |row| unsigned(row, 0));
-            if there? >= MOST_TEST_RUNS {
+            if there? >= MAX_TEST_RUNS {
                 return Err(TestRunError::TooMany);
             }
             let values = params![run.name, signed(started.0), run.notes, run.pinned, who];

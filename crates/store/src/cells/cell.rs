@@ -11,7 +11,7 @@ use std::ops::Range;
 /// All samples of one time interval.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Cell {
-    /// How many.
+    /// Number of samples.
     pub samples: u64,
     /// Time of the last received sample, nanoseconds on the node's clock.
     pub last_time: u64,

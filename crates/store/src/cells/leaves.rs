@@ -146,7 +146,7 @@ fn follow<'a>(path: &[Step], value: &'a Value, found: &mut Vec<&'a Value>) {
         }
         (Some((Step::Each, rest)), Value::Vector(elements)) => {
             for element in elements {
-                // Of all nested vectors together.
+                // The bound is for all nested vectors together.
                 if found.len() == MAX_ELEMENTS {
                     return;
                 }

@@ -40,12 +40,12 @@ impl Level {
 
     /// Width of a cell, nanoseconds; 1 for samples.
     pub fn width(self) -> u64 {
-        const SECOND: u64 = 1_000_000_000;
+        const NANOS_PER_SECOND: u64 = 1_000_000_000;
         match self {
             Self::Raw => 1,
-            Self::Second => SECOND,
-            Self::Minute => 60 * SECOND,
-            Self::Hour => 3_600 * SECOND,
+            Self::Second => NANOS_PER_SECOND,
+            Self::Minute => 60 * NANOS_PER_SECOND,
+            Self::Hour => 3_600 * NANOS_PER_SECOND,
         }
     }
 

@@ -6,13 +6,13 @@ use std::cmp::Ordering;
 /// One number of a sample.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Number {
-    /// Of a signed type.
+    /// A value of a signed type.
     Int(i64),
-    /// Of an unsigned type, or a boolean (0 and 1).
+    /// A value of an unsigned type, or a boolean (0 and 1).
     Uint(u64),
-    /// Of `real32`.
+    /// A value of `real32`.
     Real32(f32),
-    /// Of `real64`.
+    /// A value of `real64`.
     Real64(f64),
 }
 

@@ -19,11 +19,11 @@ use oasis_wire::{
 const SAMPLES: &str = "rollup.samples";
 
 /// Metrics of a cell for one leaf, at most.
-const COLUMNS: usize = 7;
+const MAX_LEAF_COLUMNS: usize = 7;
 
 /// The first leaves, as many as a valid type of cells has room for.
 pub fn fitting(leaves: &[Leaf]) -> &[Leaf] {
-    &leaves[..leaves.len().min((MAX_MEMBERS - 1) / COLUMNS)]
+    &leaves[..leaves.len().min((MAX_MEMBERS - 1) / MAX_LEAF_COLUMNS)]
 }
 
 /// The type of the cells of samples of this type.

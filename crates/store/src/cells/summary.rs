@@ -70,7 +70,7 @@ impl Summary {
         Some(Self { numbers, min: min.number(), max: max.number(), sum, first, last, increase })
     }
 
-    /// The increase of a counter that was reset in between.
+    /// Returns the increase of a counter that was reset between the values.
     fn counted<T: Scalar>(bits: &[u64]) -> Number {
         let number = |bits: &u64| T::from_bits(*bits).number();
         let steps = bits.windows(2).map(|pair| Number::counted(number(&pair[0]), number(&pair[1])));

@@ -30,7 +30,7 @@ fn of_series(path: &Path, bytes: &[u8], series: &SeriesIndex) -> Option<Damage> 
     Some(Damage { finding: finding(path, first.position..record_end(bytes, last), detail), lost: vec![lost] })
 }
 
-fn decode(bytes: &[u8], series: &SeriesIndex, entry: &Entry) -> Result<(), Refused> {
+fn decode(bytes: &[u8], series: &SeriesIndex, entry: &Entry) -> Result<(), BatchRefusal> {
     let probe_type = &series.series.probe_type;
     let (kind, payload) = record_at(bytes, entry).unwrap_or((Kind::Batch, &[]));
     Batch::parse(batch_in(kind, payload).unwrap_or_default(), probe_type)?;
@@ -42,7 +42,7 @@ fn decode(bytes: &[u8], series: &SeriesIndex, entry: &Entry) -> Result<(), Refus
 
 /// Why a batch is refused.
 #[derive(Debug, thiserror::Error)]
-enum Refused {
+enum BatchRefusal {
     #[error(transparent)]
     Batch(#[from] BatchError),
     #[error(transparent)]

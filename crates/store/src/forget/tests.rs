@@ -1,6 +1,6 @@
 use super::*;
 use crate::{
-    ArchiveConfig, History, Piece, Series, gap::Gap, open, recovery::segment_files, rolling, segment_file,
+    ArchiveConfig, History, PastItem, Series, gap::Gap, open, recovery::segment_files, rolling, segment_file,
 };
 use oasis_channel::ProbeKind;
 use oasis_wire::{
@@ -83,7 +83,7 @@ fn samples(folder: &Path) -> Vec<(String, String, u64)> {
                 break;
             }
             for piece in pieces {
-                if let Piece::Samples { wanted, .. } = piece {
+                if let PastItem::Samples { wanted, .. } = piece {
                     all.extend(
                         (wanted.start.0..wanted.end.0).map(|at| (node.clone(), instance.clone(), at + 1)),
                     );

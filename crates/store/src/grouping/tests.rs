@@ -1,6 +1,6 @@
 use super::*;
 use crate::{
-    ArchiveConfig, History, Newest, Past, Piece, Series,
+    ArchiveConfig, History, Newest, Past, PastItem, Series,
     cells::Level,
     forget::Forgotten,
     gap::Gap,
@@ -21,7 +21,7 @@ use std::{sync::Arc, thread};
 use tempfile::TempDir;
 
 const START: u64 = 1_777_896_000_000_000_000;
-const SECOND: u64 = 1_000_000_000;
+const NANOS_PER_SECOND: u64 = 1_000_000_000;
 
 /// The type of a series: another one after each change.
 fn probe_type(version: u8) -> Arc<ProbeType> {
@@ -79,11 +79,10 @@ fn step() -> impl Strategy<Value = Step> {
         30 => Just(Before::Nothing), 1 => Just(Before::Dropped), 1 => Just(Before::NotStored),
         1 => Just(Before::Restart), 1 => Just(Before::Change),
     ];
-    let later =
-        prop_oneof![20 => 0..2 * SECOND as i64, 1 => -(5 * SECOND as i64)..0, 1 => Just(i64::MAX / 400)];
+    let later = prop_oneof![20 => 0..2 * NANOS_PER_SECOND as i64, 1 => -(5 * NANOS_PER_SECOND as i64)..0, 1 => Just(i64::MAX / 400)];
     let rest =
         (prop_oneof![30 => Just(0_u16), 1 => Just(1)], prop::bool::weighted(0.1), prop::bool::weighted(0.02));
-    (1_u32..4, 1_u64..4, before, later, (0..SECOND, 0..SECOND), rest).prop_map(
+    (1_u32..4, 1_u64..4, before, later, (0..NANOS_PER_SECOND, 0..NANOS_PER_SECOND), rest).prop_map(
         |(instance, count, before, later, delays, (state, is_plain, is_large))| Step {
             instance,
             count,
@@ -97,7 +96,7 @@ fn step() -> impl Strategy<Value = Step> {
     )
 }
 
-/// What is known of an instance while its batches are written.
+/// State of an instance while its batches are written.
 #[derive(Debug, Clone, Copy)]
 struct Writing {
     run: u128,
@@ -207,7 +206,7 @@ fn pieces(past: Option<Past>, into: &mut Vec<String>, bytes: usize) {
     }
 }
 
-fn described(piece: &Piece) -> String {
+fn described(piece: &PastItem) -> String {
     format!("{piece:?}")
 }
 
@@ -215,13 +214,13 @@ fn described(piece: &Piece) -> String {
 fn seen(folder: &Path) -> Vec<String> {
     let history = History::open(folder).unwrap();
     let mut seen = Vec::new();
-    let ends: Vec<u64> = (0..4).map(|at| START + at * 17 * SECOND + at).collect();
+    let ends: Vec<u64> = (0..4).map(|at| START + at * 17 * NANOS_PER_SECOND + at).collect();
     for (node, instance) in history.instances().unwrap() {
         let names = (&*node, &*instance);
         let all = history.past_from(names.0, names.1, 0, None).unwrap();
         pieces(all, &mut seen, 1_000);
         for &time in &ends {
-            let until = Some(time + 30 * SECOND);
+            let until = Some(time + 30 * NANOS_PER_SECOND);
             pieces(history.past_from(names.0, names.1, time, until).unwrap(), &mut seen, 1 << 20);
             let at = Position { epoch: Epoch(7), offset: Offset(time % 97) };
             pieces(history.past_at(names.0, names.1, at, until).unwrap(), &mut seen, 1 << 20);
@@ -233,7 +232,8 @@ fn seen(folder: &Path) -> Vec<String> {
                 let wanted = PortablePosition { run, sequence: time % 61 };
                 pieces(history.past_at_portable(names.0, names.1, wanted, None).unwrap(), &mut seen, 1 << 20);
             }
-            let types = history.types_between(names.0, names.1, &(time..time + 3 * SECOND)).unwrap();
+            let types =
+                history.types_between(names.0, names.1, &(time..time + 3 * NANOS_PER_SECOND)).unwrap();
             seen.push(format!("{types:?}"));
         }
         seen.extend([1, 3, 200].map(|points| points_of(&history, names, points)));
@@ -243,7 +243,7 @@ fn seen(folder: &Path) -> Vec<String> {
 }
 
 fn points_of(history: &History, (node, instance): (&str, &str), points: u32) -> String {
-    let (from, to) = (START + 3 * SECOND, START + 90 * SECOND);
+    let (from, to) = (START + 3 * NANOS_PER_SECOND, START + 90 * NANOS_PER_SECOND);
     let mut points = Points::new(Span { from, to, is_open: points == 3, points }, Level::Raw);
     for extent in history.0.extents(node, instance, 0).unwrap() {
         history.0.add_extent(&extent, &mut points).unwrap();
@@ -264,7 +264,7 @@ fn samples(folder: &Path, with_groups: bool) -> Vec<String> {
     let history = History::open(folder).unwrap();
     let mut all = Vec::new();
     for (node, instance) in history.instances().unwrap() {
-        let past = history.past_from(&node, &instance, START + 5 * SECOND, None).unwrap();
+        let past = history.past_from(&node, &instance, START + 5 * NANOS_PER_SECOND, None).unwrap();
         let Some(mut past) = past.map(|past| if with_groups { past.with_groups() } else { past }) else {
             continue;
         };
@@ -274,7 +274,7 @@ fn samples(folder: &Path, with_groups: bool) -> Vec<String> {
                 break;
             }
             for piece in pieces {
-                let Piece::Samples { series, batch, offsets, wanted } = piece else { continue };
+                let PastItem::Samples { series, batch, offsets, wanted } = piece else { continue };
                 let batch = oasis_wire::batch::Batch::parse(&batch, &series.probe_type).unwrap();
                 let wanted =
                     (wanted.start.0 - offsets.start.0) as usize..(wanted.end.0 - offsets.start.0) as usize;
@@ -293,7 +293,7 @@ fn slow(samples: u64) -> Vec<Step> {
         instance: 1,
         count: 1,
         before: Before::Nothing,
-        later: (SECOND + number * 7_919 % 90_000) as i64,
+        later: (NANOS_PER_SECOND + number * 7_919 % 90_000) as i64,
         delays: (20_000 + number * 104_729 % 10_000, 70_000 + number * 1_299_709 % 90_000),
         state: 0,
         is_plain: false,
@@ -496,8 +496,8 @@ fn a_damaged_group_costs_its_own_samples_and_check_finds_it() {
     let at = bytes.len() / 2;
     bytes[at] ^= 1;
     fs::write(&path, &bytes).unwrap();
-    assert_eq!(lost(folder.path()), [BATCHES as u64]);
-    assert_eq!(samples(folder.path(), false).len() + BATCHES + 4, 2_000);
+    assert_eq!(lost(folder.path()), [MAX_GROUP_BATCHES as u64]);
+    assert_eq!(samples(folder.path(), false).len() + MAX_GROUP_BATCHES + 4, 2_000);
 }
 
 #[test]

@@ -9,11 +9,11 @@ use std::{
 };
 
 /// Most cached shares of files.
-const KEPT: usize = 16;
+const MAX_SHARES: usize = 16;
 /// Most values of one share, about 100 bytes each. Beyond that its cells become wider.
-const VALUES: usize = 400_000;
+const MAX_SHARE_VALUES: usize = 400_000;
 /// Most values of all shares. Beyond that the least recently used are evicted.
-const ALL_VALUES: usize = 800_000;
+const MAX_VALUES: usize = 800_000;
 
 /// Number of the segment file, and of the series in it.
 pub type Key = (u64, u32);
@@ -27,13 +27,13 @@ pub struct PointsCache(Mutex<Shares>);
 
 #[derive(Debug, Default)]
 struct Shares {
-    kept: VecDeque<Kept>,
+    kept: VecDeque<CachedShare>,
     /// Shares with too many values even by the hour, which are not cached.
     too_large: BTreeSet<Key>,
 }
 
 #[derive(Debug)]
-struct Kept {
+struct CachedShare {
     key: Key,
     share: Share,
     /// Approximate number of values at the last use.
@@ -54,7 +54,7 @@ impl PointsCache {
     /// Whether there is room without evicting a share.
     pub fn has_room(&self) -> bool {
         let shares = self.lock();
-        shares.kept.len() < KEPT && shares.values() + VALUES <= ALL_VALUES
+        shares.kept.len() < MAX_SHARES && shares.values() + MAX_SHARE_VALUES <= MAX_VALUES
     }
 
     /// Adds a share with samples after `before`; `None` if it is known to be too large.
@@ -63,11 +63,11 @@ impl PointsCache {
         if shares.too_large.contains(&key) {
             return None;
         }
-        let share = Arc::new(Mutex::new(Points::limited(before, VALUES)));
-        if shares.kept.len() == KEPT {
+        let share = Arc::new(Mutex::new(Points::limited(before, MAX_SHARE_VALUES)));
+        if shares.kept.len() == MAX_SHARES {
             shares.kept.pop_front();
         }
-        shares.kept.push_back(Kept { key, share: share.clone(), values: 0 });
+        shares.kept.push_back(CachedShare { key, share: share.clone(), values: 0 });
         Some(share)
     }
 
@@ -75,7 +75,7 @@ impl PointsCache {
     pub fn limit(&self, key: Key, points: &Points) -> bool {
         let mut shares = self.lock();
         let values = points.size();
-        if values > VALUES {
+        if values > MAX_SHARE_VALUES {
             shares.kept.retain(|kept| kept.key != key);
             shares.too_large.insert(key);
             return false;
@@ -83,7 +83,7 @@ impl PointsCache {
         for kept in shares.kept.iter_mut().filter(|kept| kept.key == key) {
             kept.values = values;
         }
-        while shares.values() > ALL_VALUES && shares.kept.front().is_some_and(|oldest| oldest.key != key) {
+        while shares.values() > MAX_VALUES && shares.kept.front().is_some_and(|oldest| oldest.key != key) {
             shares.kept.pop_front();
         }
         true
@@ -172,12 +172,12 @@ mod tests {
     #[test]
     fn the_least_recently_used_are_evicted() {
         let recent = PointsCache::default();
-        let keys: Vec<Key> = (1..=KEPT as u64 + 1).map(|segment| (segment, 1)).collect();
-        for key in &keys[..KEPT] {
+        let keys: Vec<Key> = (1..=MAX_SHARES as u64 + 1).map(|segment| (segment, 1)).collect();
+        for key in &keys[..MAX_SHARES] {
             recent.begin(*key, None).unwrap();
         }
         assert!(!recent.has_room() && recent.get(keys[0]).is_some());
-        recent.begin(keys[KEPT], None).unwrap();
+        recent.begin(keys[MAX_SHARES], None).unwrap();
         assert!(recent.get(keys[0]).is_some() && recent.get(keys[1]).is_none());
         recent.end_file(keys[0].0);
         assert!(recent.get(keys[0]).is_none());
@@ -189,7 +189,7 @@ mod tests {
         let key = (1, 1);
         recent.begin(key, None).unwrap();
         let mut points = Points::rolling(None);
-        fill(&mut points, VALUES as u64 / IN_BATCH + 1);
+        fill(&mut points, MAX_SHARE_VALUES as u64 / IN_BATCH + 1);
         assert!(!recent.limit(key, &points) && recent.get(key).is_none());
         assert!(recent.begin(key, None).is_none());
         recent.end_file(key.0);

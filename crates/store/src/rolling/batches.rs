@@ -2,7 +2,7 @@
 
 use crate::{
     cells::{Cell, Leaf, Track, schema},
-    rollups::file::{Draft, Place},
+    rollups::file::{CellBatchLocation, Draft},
 };
 use oasis_wire::{
     batch::{Encoder, Fields, MAX_BATCH, stamp},
@@ -11,11 +11,11 @@ use oasis_wire::{
 };
 
 /// Cells in a batch, at most.
-const CELLS: usize = 4_096;
+const MAX_BATCH_CELLS: usize = 4_096;
 /// Approximate maximum of values in a batch.
-const VALUES: usize = 256 * 1_024;
+const MAX_BATCH_VALUES: usize = 256 * 1_024;
 /// About the bytes of an element of a vector in a cell.
-const ELEMENT: usize = 56;
+const ELEMENT_BYTES: usize = 56;
 
 /// Writes cells of one type into a draft, in batches of at most [`MAX_BATCH`] bytes.
 #[derive(Debug)]
@@ -31,7 +31,7 @@ pub struct CellBatches<'a> {
     written: u64,
     row: Vec<u8>,
     batch: Vec<u8>,
-    places: Vec<Place>,
+    places: Vec<CellBatchLocation>,
 }
 
 impl<'a> CellBatches<'a> {
@@ -42,7 +42,7 @@ impl<'a> CellBatches<'a> {
     pub fn new(draft: &'a mut Draft, cell_type: &'a ProbeType) -> Result<Self, InvalidType> {
         Ok(Self {
             encoder: Encoder::new(cell_type)?,
-            most: (VALUES / cell_type.metrics.len().max(1)).clamp(1, CELLS),
+            most: (MAX_BATCH_VALUES / cell_type.metrics.len().max(1)).clamp(1, MAX_BATCH_CELLS),
             draft,
             cell_type,
             times: (u64::MAX, 0),
@@ -68,7 +68,7 @@ impl<'a> CellBatches<'a> {
     }
 
     /// Ends the last batch. Returns the places of all of them.
-    pub fn finish(mut self) -> Vec<Place> {
+    pub fn finish(mut self) -> Vec<CellBatchLocation> {
         self.end_batch();
         self.places
     }
@@ -82,7 +82,7 @@ impl<'a> CellBatches<'a> {
     fn narrow(&mut self, mut cell: Cell, leaves: &[Leaf]) {
         let size = |track: &Track| match track {
             Track::Text(text) => text.len(),
-            Track::Elements(elements) => elements.len() * ELEMENT,
+            Track::Elements(elements) => elements.len() * ELEMENT_BYTES,
             Track::Number(_) | Track::Nothing => 0,
         };
         while !self.has_room() {

@@ -12,7 +12,7 @@ use std::{
     sync::atomic::{AtomicBool, Ordering},
 };
 
-/// What was done for word indexes in this process.
+/// Progress of word indexes in this process.
 #[derive(Debug, Default)]
 pub struct Indexing {
     /// Files that have an index, need none, or cannot have one.
@@ -71,7 +71,7 @@ impl Indexing {
         Ok(())
     }
 
-    /// How many indexes there are, and their bytes.
+    /// Returns the number of indexes, and their bytes.
     pub fn size(&self) -> (u64, u64) {
         (self.made.len() as u64, self.made.values().sum())
     }

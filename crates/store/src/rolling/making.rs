@@ -8,7 +8,7 @@ use crate::{
     record::{self, FileHeader, Kind, RECORD_HEADER},
     recovery::Finding,
     rolling::batches::CellBatches,
-    rollups::file::{BadCells, Draft, Place, RolledSeries, RollupFile},
+    rollups::file::{BadCells, CellBatchLocation, Draft, RolledSeries, RollupFile},
     series::Series,
     store::{ReadError, Store},
     walk::Walk,
@@ -28,18 +28,18 @@ use std::{
 };
 
 /// Most values of cells in memory; beyond that cells are written, and the rest of a cell becomes another one.
-const AT_ONCE: usize = 200_000;
+const MAX_VALUES_IN_MEMORY: usize = 200_000;
 /// Values of cells on a level, for each byte that the samples of an instance have in a file. Beyond that its cells become wider: 10 kB can have
 /// 4,000,000 values at 60,000 times, an hour apart.
 const MAX_VALUES_PER_BYTE: usize = 8;
 /// Values of cells on a level of a file, for all instances with few bytes together.
 const MIN_VALUES: usize = 400_000;
 /// Factor of the width of cells at each step.
-const WIDENING: u64 = 4;
+const WIDENING_FACTOR: u64 = 4;
 /// Samples or values of cells that are processed before the thread yields.
-const PIECE: usize = 4_096;
+const YIELD_INTERVAL_VALUES: usize = 4_096;
 /// Most gaps of an instance in a file; beyond that neighbors are merged.
-const GAPS: usize = 1_024;
+const MAX_GAPS: usize = 1_024;
 
 /// A sealed file to make roll-ups of.
 #[derive(Debug, Clone, Copy)]
@@ -93,7 +93,7 @@ pub fn of_segment(source: Source<'_>, levels: &[Level], store: &Store) -> Result
         put_levels(&mut drafts, &mut parts, probe_type, points.cells.take());
         // While the causes are known: they are evicted with the samples.
         store.explain(&series.series.node, &series.series.instance, &mut points)?;
-        join_gaps(&mut points.gaps, GAPS);
+        join_gaps(&mut points.gaps, MAX_GAPS);
         for (draft, part) in drafts.iter_mut().zip(parts) {
             draft.directory.series.push(RolledSeries {
                 node: series.series.node.clone(),
@@ -128,7 +128,7 @@ fn gather(
 ) -> Points {
     let mut points = Points::rolling(before);
     let first = series.entries.first().map_or(Offset(0), |entry| entry.first);
-    let mut pace = Pace::every(PIECE);
+    let mut pace = Pace::every(YIELD_INTERVAL_VALUES);
     for entry in &series.entries {
         let batch = batch_at(bytes, entry).ok_or(Cause::Damaged);
         let why = |at| store.why_not_stored(&series.series, at, first);
@@ -154,15 +154,15 @@ impl Budget {
 
     /// Writes cells while the budget has more than there can be in memory, then widens them instead.
     fn make_room(&mut self, cells: &mut Cells, put: &mut impl FnMut(Cells)) {
-        if self.0 > 2 * AT_ONCE {
-            if cells.size() > AT_ONCE {
+        if self.0 > 2 * MAX_VALUES_IN_MEMORY {
+            if cells.size() > MAX_VALUES_IN_MEMORY {
                 self.0 = self.0.saturating_sub(cells.size());
                 put(cells.take());
             }
             return;
         }
         while cells.size() > self.0 && cells.cells().len() > 1 {
-            cells.widen(cells.step().saturating_mul(WIDENING));
+            cells.widen(cells.step().saturating_mul(WIDENING_FACTOR));
         }
     }
 }
@@ -176,7 +176,7 @@ fn note_wider(path: &Path, series: &Series) {
 #[derive(Debug, Clone, Default)]
 struct Part {
     type_at: usize,
-    batches: Vec<Place>,
+    batches: Vec<CellBatchLocation>,
 }
 
 /// Puts cells of a second, or of more, into drafts of any level, finest first.
@@ -204,10 +204,10 @@ pub fn record_at<'a>(bytes: &'a [u8], entry: &Entry) -> Option<(Kind, &'a [u8])>
     Some((kind, bytes.get(at + RECORD_HEADER..at + RECORD_HEADER + length)?))
 }
 
-fn put_cells(draft: &mut Draft, cell_type: &ProbeType, cells: &Cells) -> Vec<Place> {
+fn put_cells(draft: &mut Draft, cell_type: &ProbeType, cells: &Cells) -> Vec<CellBatchLocation> {
     let Ok(mut batches) = CellBatches::new(draft, cell_type) else { return Vec::new() };
     let leaves = schema::fitting(cells.leaves());
-    let mut pace = Pace::every(PIECE);
+    let mut pace = Pace::every(YIELD_INTERVAL_VALUES);
     for (_, cell) in cells.cells() {
         batches.push(cell, leaves);
         pace.did(cell_type.metrics.len());
@@ -249,7 +249,7 @@ fn combined(files: &[Arc<RollupFile>], level: Level, read: ReadCells) -> Result<
                 cells.add_rolled(plan, &cell_type, &batch);
                 // A batch is one piece of work.
                 thread::yield_now();
-                if cells.size() > AT_ONCE {
+                if cells.size() > MAX_VALUES_IN_MEMORY {
                     batches.extend(put_cells(&mut draft, &cell_type, &cells.take()));
                 }
             }
@@ -257,7 +257,7 @@ fn combined(files: &[Arc<RollupFile>], level: Level, read: ReadCells) -> Result<
             first_segment = first_segment.min(series.first_segment);
             reach = Some(series.reach);
         }
-        join_gaps(&mut gaps, GAPS);
+        join_gaps(&mut gaps, MAX_GAPS);
         batches.extend(put_cells(&mut draft, &cell_type, &cells));
         let Some(reach) = reach else { continue };
         let series = RolledSeries { node, instance, type_at, first_segment, reach, gaps, batches };
@@ -267,7 +267,7 @@ fn combined(files: &[Arc<RollupFile>], level: Level, read: ReadCells) -> Result<
 }
 
 /// Reads the cells of a batch.
-type ReadCells = fn(&RollupFile, &RolledSeries, &Place) -> Result<Batch, BadCells>;
+type ReadCells = fn(&RollupFile, &RolledSeries, &CellBatchLocation) -> Result<Batch, BadCells>;
 
 type Key = (Arc<str>, Arc<str>, Arc<ProbeType>);
 

@@ -34,13 +34,13 @@ use std::{
 };
 
 /// Interval between searches for sealed files.
-const LOOK: Duration = Duration::from_secs(1);
+const SCAN_INTERVAL: Duration = Duration::from_secs(1);
 /// Interval between retries after a full disk.
-const LOOK_FOR_ROOM: Duration = Duration::from_secs(5);
+const FULL_DISK_RETRY_INTERVAL: Duration = Duration::from_secs(5);
 /// Pause after a file with batches that are too large could not be made again.
-const REMAKE: Duration = Duration::from_secs(60);
+const REMAKE_RETRY_DELAY: Duration = Duration::from_secs(60);
 /// Number of files of about the same size that are merged.
-const MERGE: usize = 16;
+const MERGED_FILES: usize = 16;
 /// Files beyond this size are not merged.
 const MERGED_BYTES: u64 = 4 * 1024 * 1024;
 /// Priority below that of other threads.
@@ -49,9 +49,9 @@ const NICE: i32 = 10;
 /// Time for the roll-ups of a file, after which health reports that the thread hangs.
 const ROLL_UP_TIMEOUT: Duration = Duration::from_secs(20);
 /// Longest that grouping works before it rests.
-const WORK: Duration = Duration::from_millis(5);
-/// How long it rests then, by the time it has worked: it takes a quarter of a core.
-const REST: u32 = 3;
+const MAX_WORK_TIME: Duration = Duration::from_millis(5);
+/// Length of the rest as a multiple of the work before it: grouping takes a quarter of a core.
+const REST_FACTOR: u32 = 3;
 
 /// A handle of the thread. Dropping it stops the thread, also while its owner panics: two of them would make each roll-up twice.
 #[derive(Debug)]
@@ -118,9 +118,9 @@ impl Share {
     /// Rests if it has worked for long enough.
     fn rest(&mut self) {
         let worked = self.0.elapsed();
-        if worked >= WORK {
+        if worked >= MAX_WORK_TIME {
             // Returns at once when the thread has to end.
-            thread::park_timeout(worked * REST);
+            thread::park_timeout(worked * REST_FACTOR);
             self.0 = Instant::now();
         }
     }
@@ -133,14 +133,14 @@ impl Work {
     }
 
     fn run(mut self, pulse: &Pulse) {
-        // Of this thread alone; failure is harmless.
+        // The priority is that of this thread alone; failure is harmless.
         let _ = rustix::process::setpriority_process(None, NICE);
         while !self.is_over.load(Ordering::Relaxed) {
             let turn = catch_unwind(AssertUnwindSafe(|| {
                 if let Err(error) = self.round(pulse) {
                     tracing::warn!(%error, "cannot make roll-ups now: retrying later");
                 }
-                thread::park_timeout(LOOK);
+                thread::park_timeout(SCAN_INTERVAL);
             }));
             if turn.is_err() {
                 // The panic's own message is in the log already.
@@ -207,7 +207,7 @@ impl Work {
                 Ok(Ok(new)) => self.store.rollups.replace(new, std::slice::from_ref(old)),
                 Ok(Err(error)) => {
                     tracing::warn!(file = %path, %error, "cannot make a roll-up again: retrying in a minute");
-                    self.remakes = Instant::now() + REMAKE;
+                    self.remakes = Instant::now() + REMAKE_RETRY_DELAY;
                     return;
                 }
                 Err(finding) => {
@@ -216,7 +216,7 @@ impl Work {
                     if old.directory.segments.iter().copied().all(is_left) {
                         self.store.rollups.forget(std::slice::from_ref(old));
                     } else {
-                        self.remakes = Instant::now() + REMAKE;
+                        self.remakes = Instant::now() + REMAKE_RETRY_DELAY;
                     }
                 }
             }
@@ -228,7 +228,7 @@ impl Work {
         if self.store.rollups.waiting_for_room() == 0 || Instant::now() < self.looks_for_room {
             return false;
         }
-        self.looks_for_room = Instant::now() + LOOK_FOR_ROOM;
+        self.looks_for_room = Instant::now() + FULL_DISK_RETRY_INTERVAL;
         self.store.free_bytes().is_ok_and(|free| free >= self.config.min_free_bytes)
     }
 
@@ -317,14 +317,14 @@ impl Work {
     fn merge(&self, level: Level) -> Result<(), ReadError> {
         let files = self.store.rollups.of_level(level);
         let small = |file: &&Arc<RollupFile>| file.bytes <= MERGED_BYTES && !file.is_damaged();
-        let tier = |file: &RollupFile| file.directory.segments.len().ilog(MERGE);
+        let tier = |file: &RollupFile| file.directory.segments.len().ilog(MERGED_FILES);
         let mut tiers: Vec<_> = files.iter().filter(small).map(|file| tier(file)).collect();
         tiers.sort_unstable();
         tiers.dedup();
         for wanted in tiers {
             let of_tier = files.iter().filter(small).filter(|file| tier(file) == wanted);
-            let some: Vec<_> = of_tier.take(MERGE).cloned().collect();
-            if some.len() == MERGE {
+            let some: Vec<_> = of_tier.take(MERGED_FILES).cloned().collect();
+            if some.len() == MERGED_FILES {
                 match making::of_rollups(&some, level) {
                     Ok(merged) => {
                         self.store.rollups.replace(merged.finish(&self.store.directory)?, &some);

@@ -1,6 +1,7 @@
 //! A roll-up file: cells of one level of all instances over some segment files, as native batches, and a directory of them at its end.
 //!
-//! It is written under a temporary name and renamed after its sync, so a file with its final name is complete. `docs/reference/archive-files.md` is the specification.
+//! The file is written under a temporary name and renamed after its sync, so a file with its final name is complete.
+//! `docs/reference/archive-files.md` is the specification.
 
 use crate::{
     cells::{Level, Plan},
@@ -61,15 +62,15 @@ pub struct RolledSeries {
     /// Missing samples.
     pub gaps: Vec<Missing>,
     /// Its batches of cells, in order.
-    pub batches: Vec<Place>,
+    pub batches: Vec<CellBatchLocation>,
 }
 
 /// The place of a batch of cells.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-pub struct Place {
-    /// Of its record.
+pub struct CellBatchLocation {
+    /// Position of its record.
     pub position: u64,
-    /// Of its record.
+    /// Length of its record.
     pub length: u32,
     /// Least time of its cells, nanoseconds.
     pub min_time: u64,
@@ -143,12 +144,12 @@ impl Draft {
     }
 
     /// Appends a batch.
-    pub fn put(&mut self, batch: &[u8], times: (u64, u64)) -> Place {
+    pub fn put(&mut self, batch: &[u8], times: (u64, u64)) -> CellBatchLocation {
         let position = self.bytes.len() as u64;
         let start = self.start(position);
         record::put(&mut self.bytes, start, (Kind::Batch, 0), times, batch);
         let length = u32::try_from(self.bytes.len() as u64 - position).unwrap_or(u32::MAX);
-        Place { position, length, min_time: times.0, max_time: times.1 }
+        CellBatchLocation { position, length, min_time: times.0, max_time: times.1 }
     }
 
     /// Place of a type in the directory.
@@ -229,7 +230,7 @@ impl RollupFile {
     }
 
     /// Reads one batch; `None` if it is damaged.
-    pub fn batch(&self, place: &Place) -> Option<Bytes> {
+    pub fn batch(&self, place: &CellBatchLocation) -> Option<Bytes> {
         // Checked before allocation: a place may be beyond the end.
         let end = place.position.checked_add(place.length.into())?;
         if end > self.bytes {
@@ -246,7 +247,7 @@ impl RollupFile {
     ///
     /// # Errors
     /// If readers cannot use it.
-    pub fn cells(&self, series: &RolledSeries, place: &Place) -> Result<Batch, BadCells> {
+    pub fn cells(&self, series: &RolledSeries, place: &CellBatchLocation) -> Result<Batch, BadCells> {
         let bytes = self.batch(place).ok_or(BadCells::Damaged)?;
         Batch::parse(&bytes, self.plan(series).0).map_err(BadCells::Refused)
     }
@@ -255,19 +256,23 @@ impl RollupFile {
     ///
     /// # Errors
     /// If it is damaged.
-    pub fn oversized_cells(&self, series: &RolledSeries, place: &Place) -> Result<Batch, BadCells> {
+    pub fn oversized_cells(
+        &self,
+        series: &RolledSeries,
+        place: &CellBatchLocation,
+    ) -> Result<Batch, BadCells> {
         let bytes = self.batch(place).ok_or(BadCells::Damaged)?;
         Batch::parse_oversized(&bytes, self.plan(series).0).map_err(BadCells::Refused)
     }
 
     /// Whether a batch is larger than readers accept.
     pub fn is_oversized(&self) -> bool {
-        let is_large = |place: &Place| place.length as usize > RECORD_HEADER + MAX_BATCH;
+        let is_large = |place: &CellBatchLocation| place.length as usize > RECORD_HEADER + MAX_BATCH;
         self.directory.series.iter().flat_map(|series| &series.batches).any(is_large)
     }
 
     /// Notes that a batch is damaged or unreadable, which excludes the file from merges. Returns the finding.
-    pub fn note_damage(&self, place: &Place, bad: &BadCells) -> Finding {
+    pub fn note_damage(&self, place: &CellBatchLocation, bad: &BadCells) -> Finding {
         self.is_damaged.store(true, Ordering::Relaxed);
         Finding {
             file: recovery::file_name(&self.path),

@@ -27,7 +27,7 @@ pub struct Rollups {
     files: RwLock<Vec<Arc<RollupFile>>>,
     /// Segment files that were processed, successfully or not.
     tried: RwLock<BTreeSet<u64>>,
-    /// Those of them whose roll-ups did not fit on the disk.
+    /// Files among them whose roll-ups did not fit on the disk.
     without_room: RwLock<BTreeSet<u64>>,
 }
 

@@ -12,7 +12,7 @@ use std::{collections::BTreeMap, ops::Range};
 use uuid::Uuid;
 
 /// Greatest sequence number that the catalogue can contain: its integers are signed.
-const END: u64 = i64::MAX as u64;
+const MAX_SEQUENCE: u64 = i64::MAX as u64;
 
 /// Samples that the archive does not have, from an offset on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,7 +66,7 @@ impl Store {
         }
         let mut losses: BTreeMap<Uuid, Vec<Loss>> = BTreeMap::new();
         for (run, numbers) in runs {
-            let numbers = numbers.start..=numbers.end.saturating_sub(1).min(END);
+            let numbers = numbers.start..=numbers.end.saturating_sub(1).min(MAX_SEQUENCE);
             losses.insert(run, self.catalogue().losses_in(node, instance, run, &numbers)?);
         }
         for gap in std::mem::take(&mut points.gaps) {

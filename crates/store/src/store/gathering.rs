@@ -11,11 +11,11 @@ use crate::{
 use std::{io, sync::PoisonError, thread};
 
 /// Batches read at once.
-const READ: usize = 1_024;
+const READ_CHUNK_BATCHES: usize = 1_024;
 /// Approximate number of samples that are processed before the thread yields: some tenths of a millisecond.
-const PIECE: u64 = 4_096;
+const YIELD_INTERVAL_SAMPLES: u64 = 4_096;
 /// Number of batches from which on reading a file delays a request noticeably.
-const MANY: usize = 2_000;
+const MIN_BUSY_BATCHES: usize = 2_000;
 
 impl Store {
     /// Aggregates the samples of busy open files in advance, so that requests are not delayed.
@@ -23,7 +23,7 @@ impl Store {
     /// # Errors
     /// If files cannot be read.
     pub fn put_together(&self) -> Result<(), ReadError> {
-        for extent in self.busy_extents(MANY) {
+        for extent in self.busy_extents(MIN_BUSY_BATCHES) {
             let key = (extent.segment, extent.number);
             let share = match self.recent.get(key) {
                 Some(share) => Some(share),
@@ -65,7 +65,7 @@ impl Store {
     /// # Errors
     /// If files cannot be read.
     pub fn add_extent(&self, extent: &Extent, points: &mut Points) -> Result<(), ReadError> {
-        for some in self.entries_after(points, extent, usize::MAX)?.chunks(READ) {
+        for some in self.entries_after(points, extent, usize::MAX)?.chunks(READ_CHUNK_BATCHES) {
             self.add_entries(extent, some, points)?;
         }
         let all = extent.as_one();
@@ -76,18 +76,18 @@ impl Store {
         Ok(())
     }
 
-    /// Adds the next batches of a share, [`PIECE`] samples. Returns whether there may be more.
+    /// Adds the next batches of a share, [`YIELD_INTERVAL_SAMPLES`] samples. Returns whether there may be more.
     fn add_piece(&self, extent: &Extent, points: &mut Points) -> Result<bool, ReadError> {
-        let entries = self.entries_after(points, extent, READ)?;
+        let entries = self.entries_after(points, extent, READ_CHUNK_BATCHES)?;
         let mut samples = 0;
         let some = entries.iter().take_while(|entry| {
-            let is_wanted = samples < PIECE;
+            let is_wanted = samples < YIELD_INTERVAL_SAMPLES;
             samples += u64::from(entry.count);
             is_wanted
         });
         let some = some.count();
         self.add_entries(extent, &entries[..some], points)?;
-        Ok(some < entries.len() || some == READ)
+        Ok(some < entries.len() || some == READ_CHUNK_BATCHES)
     }
 
     /// Returns at most `most` batches of a share that were not added yet.

@@ -33,7 +33,7 @@ pub struct StoredIndex {
     payload: Bytes,
 }
 
-/// What a sealed file is.
+/// Properties of a sealed file.
 #[derive(Debug)]
 pub struct StoredFile {
     /// Its header.
@@ -46,12 +46,12 @@ pub struct StoredFile {
 
 /// The place of a reader in the index of a file.
 #[derive(Debug)]
-pub struct Mark {
+pub struct ReaderMark {
     nonce: u64,
     place: Bookmark,
 }
 
-/// What is known of a file that was written again since a reader has listed its batches.
+/// Entries of a file that was written again since a reader has listed its batches.
 #[derive(Debug, Default)]
 struct FoundAgain {
     /// The batches and groups of the series in the file.
@@ -63,7 +63,7 @@ struct FoundAgain {
 }
 
 /// Number of cached index records: readers access the same files repeatedly.
-const INDEXES_KEPT: usize = 16;
+const MAX_CACHED_INDEXES: usize = 16;
 
 impl Store {
     /// Returns at most `most` entries of a share, from the one that contains or follows this offset.
@@ -83,7 +83,7 @@ impl Store {
         extent: &Extent,
         from: Offset,
         most: usize,
-        mark: &mut Option<Mark>,
+        mark: &mut Option<ReaderMark>,
     ) -> Result<Vec<Entry>, ReadError> {
         let before = mark.take();
         if self.open_file(extent.segment).is_none() {
@@ -91,7 +91,7 @@ impl Store {
             // The file may have been written again.
             let mut place = before.filter(|before| before.nonce == nonce).map(|before| before.place);
             if let Ok(entries) = index::read_on(&payload, extent.number, (from, most), &mut place) {
-                *mark = place.map(|place| Mark { nonce, place });
+                *mark = place.map(|place| ReaderMark { nonce, place });
                 return Ok(entries);
             }
         }
@@ -166,7 +166,7 @@ impl Store {
         if sequence >= first {
             return Ok(Some((Offset(entry.first.0.saturating_add(sequence - first)), true)));
         }
-        // Where the gap begins.
+        // Start of the gap.
         let before = found.first().filter(|before| before.last_sequence < sequence);
         Ok(Some(before.map_or((entry.first, false), |before| (before.end(), true))))
     }
@@ -222,7 +222,7 @@ impl Store {
         drop(indexes);
         let index = self.read_index(segment)?;
         let mut indexes = self.indexes.lock().unwrap_or_else(PoisonError::into_inner);
-        if indexes.len() == INDEXES_KEPT {
+        if indexes.len() == MAX_CACHED_INDEXES {
             indexes.pop_front();
         }
         indexes.push_back((segment, index.clone()));

@@ -10,9 +10,9 @@ use oasis_wire::{batch::Header, loss::Cause, quantity::Offset};
 use std::{fs::File, io, os::unix::fs::FileExt};
 
 /// Most bytes read at once.
-const WINDOW: u64 = 1024 * 1024;
+const READ_WINDOW_BYTES: u64 = 1024 * 1024;
 /// Bytes to read from the start of the last requested record, whose size is unknown.
-const BEYOND: u64 = 4 * 1024;
+const LAST_RECORD_BYTES: u64 = 4 * 1024;
 
 /// Errors of reading a listed batch.
 #[derive(Debug, thiserror::Error)]
@@ -83,14 +83,15 @@ impl Window {
         }
         let mut last = entry.position;
         for next in wanted {
-            let further = (last..=entry.position.saturating_add(WINDOW)).contains(&next.position);
+            let further = (last..=entry.position.saturating_add(READ_WINDOW_BYTES)).contains(&next.position);
             // Do not read large unneeded parts.
-            if !further || next.position - last > 4 * BEYOND {
+            if !further || next.position - last > 4 * LAST_RECORD_BYTES {
                 break;
             }
             last = next.position;
         }
-        let mut bytes = vec![0; usize::try_from(last - entry.position + BEYOND).unwrap_or_default()];
+        let mut bytes =
+            vec![0; usize::try_from(last - entry.position + LAST_RECORD_BYTES).unwrap_or_default()];
         // The file may end earlier.
         let read = file.read_at(&mut bytes, entry.position)?;
         bytes.truncate(read);

@@ -15,10 +15,10 @@ use std::{
 const MAGIC: [u8; 8] = *b"OASISWRD";
 const VERSION: u32 = 1;
 /// Magic, version, number of parts, nonce of the segment file.
-const HEAD: usize = 24;
-const CHECKSUM: usize = 4;
+const HEADER_BYTES: usize = 24;
+const CHECKSUM_BYTES: usize = 4;
 /// Parts of a file, at most: those of a segment file as large as may be configured.
-const MOST_PARTS: usize = 1 << 20;
+const MAX_PARTS: usize = 1 << 20;
 
 /// Name of the index of a segment file in the archive's folder.
 pub fn path(directory: &Path, segment: u64) -> PathBuf {
@@ -38,11 +38,11 @@ pub fn remove(directory: &Path, segment: u64) -> io::Result<()> {
 pub struct WordIndex {
     file: File,
     parts: Parts,
-    /// Where the rows begin.
+    /// Start of the rows.
     rows: u64,
 }
 
-/// Where the parts of a segment file begin.
+/// Start of each part of a segment file.
 #[derive(Debug, Default)]
 pub struct Parts {
     /// Positions in the file, ascending.
@@ -53,7 +53,7 @@ pub struct Parts {
 
 /// Which parts may contain what is wanted.
 #[derive(Debug)]
-pub struct Passing {
+pub struct PassingParts {
     parts: Parts,
     /// For each content, a bit for each part.
     bits: Vec<Vec<u8>>,
@@ -63,16 +63,16 @@ impl WordIndex {
     /// Opens the index of a segment file; none if there is none that fits to it, or it is damaged: then all of the file has to be read.
     pub fn open(directory: &Path, segment: u64) -> Option<Self> {
         let mut file = File::open(path(directory, segment)).ok()?;
-        let mut head = [0; HEAD];
+        let mut head = [0; HEADER_BYTES];
         file.read_exact(&mut head).ok()?;
         let count = usize::try_from(u32::from_le_bytes(head[12..16].try_into().ok()?)).ok()?;
-        if head[..8] != MAGIC || head[8..12] != VERSION.to_le_bytes() || count > MOST_PARTS {
+        if head[..8] != MAGIC || head[8..12] != VERSION.to_le_bytes() || count > MAX_PARTS {
             return None;
         }
         if head[16..24] != nonce_of(directory, segment).ok()?.to_le_bytes() {
             return None;
         }
-        let mut rest = vec![0; count * 9 + CHECKSUM];
+        let mut rest = vec![0; count * 9 + CHECKSUM_BYTES];
         file.read_exact(&mut rest).ok()?;
         let (listed, checksum) = rest.split_at(count * 9);
         if checksum != checksum_of(&[&head, listed]) {
@@ -83,18 +83,18 @@ impl WordIndex {
         let starts = starts.iter().copied().map(u64::from_le_bytes);
         let parts =
             Parts { starts: starts.collect(), goes_on: goes_on.iter().map(|byte| *byte != 0).collect() };
-        Some(Self { file, parts, rows: (HEAD + rest.len()) as u64 })
+        Some(Self { file, parts, rows: (HEADER_BYTES + rest.len()) as u64 })
     }
 
     /// Returns the parts that may contain all of it; none if the index is damaged.
-    pub fn passing(self, wanted: &Contents) -> Option<Passing> {
+    pub fn passing(self, wanted: &Contents) -> Option<PassingParts> {
         let width = self.parts.starts.len().div_ceil(8);
-        let mut row = vec![0; width + CHECKSUM];
+        let mut row = vec![0; width + CHECKSUM_BYTES];
         let mut bits = Vec::with_capacity(wanted.0.len());
         for rows in &wanted.0 {
             let mut all = vec![u8::MAX; width];
             for number in rows {
-                let at = self.rows + u64::from(*number) * (width + CHECKSUM) as u64;
+                let at = self.rows + u64::from(*number) * (width + CHECKSUM_BYTES) as u64;
                 self.file.read_exact_at(&mut row, at).ok()?;
                 let (of_row, checksum) = row.split_at(width);
                 if checksum != checksum_of(&[of_row]) {
@@ -104,11 +104,11 @@ impl WordIndex {
             }
             bits.push(all);
         }
-        Some(Passing { parts: self.parts, bits })
+        Some(PassingParts { parts: self.parts, bits })
     }
 }
 
-impl Passing {
+impl PassingParts {
     /// Whether the batch at this position of the segment file may contain it.
     pub fn may_contain(&self, position: u64) -> bool {
         // A batch before the first part has no texts.
@@ -135,7 +135,8 @@ impl Passing {
 /// If it cannot be written.
 pub fn write(directory: &Path, segment: u64, nonce: u64, parts: &Parts, rows: &[u8]) -> io::Result<()> {
     let (count, width) = (parts.starts.len(), parts.starts.len().div_ceil(8));
-    let mut bytes = Vec::with_capacity(HEAD + count * 9 + CHECKSUM + ROWS * (width + CHECKSUM));
+    let mut bytes =
+        Vec::with_capacity(HEADER_BYTES + count * 9 + CHECKSUM_BYTES + ROWS * (width + CHECKSUM_BYTES));
     bytes.extend(MAGIC);
     bytes.extend(VERSION.to_le_bytes());
     bytes.extend(u32::try_from(count).map_err(io::Error::other)?.to_le_bytes());
@@ -168,7 +169,7 @@ fn nonce_of(directory: &Path, segment: u64) -> io::Result<u64> {
     FileHeader::parse(&header).map(|header| header.nonce).map_err(io::Error::other)
 }
 
-fn checksum_of(pieces: &[&[u8]]) -> [u8; CHECKSUM] {
+fn checksum_of(pieces: &[&[u8]]) -> [u8; CHECKSUM_BYTES] {
     let mut hasher = crc32fast::Hasher::new();
     pieces.iter().for_each(|piece| hasher.update(piece));
     hasher.finalize().to_le_bytes()

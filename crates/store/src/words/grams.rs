@@ -4,7 +4,7 @@
 pub const ROWS: usize = 1 << ROW_BITS;
 const ROW_BITS: u32 = 14;
 /// Characters of a gram.
-const LENGTH: usize = 4;
+const GRAM_CHARS: usize = 4;
 
 /// Characters beyond ASCII that a search takes for letters of ASCII: the Kelvin sign, and the long s.
 const KELVIN: &[u8] = "\u{212a}".as_bytes();
@@ -26,7 +26,7 @@ pub fn each(bytes: &[u8], mut found: impl FnMut(u16)) {
         at += taken;
         gram = gram << 8 | u32::from(letter);
         length += 1;
-        if length >= LENGTH {
+        if length >= GRAM_CHARS {
             found(row(gram));
         }
     }

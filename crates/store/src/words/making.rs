@@ -1,7 +1,7 @@
 //! Makes the word index of a sealed segment file.
 
 use super::{
-    BEYOND, PART,
+    PART_BYTES, PART_OVERLAP_BYTES,
     file::{self, Parts},
     grams::{self, ROWS},
     has_texts, level_of,
@@ -20,8 +20,8 @@ use oasis_wire::{
 };
 use std::{fs, io, path::Path};
 
-/// Bytes that are looked at before the thread yields.
-const PIECE: usize = 16 * 1024;
+/// Bytes that are processed before the thread yields.
+const YIELD_INTERVAL_BYTES: usize = 16 * 1024;
 
 /// Makes the index of a segment file, and writes it to the archive's folder. A damaged file gets none: each search says again what it cannot read.
 ///
@@ -40,7 +40,7 @@ pub fn of_segment(directory: &Path, segment: u64) -> io::Result<()> {
     let mut batches: Vec<_> =
         with_texts.flat_map(|of| of.entries.iter().map(|entry| (entry, &*of.series.probe_type))).collect();
     batches.sort_by_key(|(entry, _)| entry.position);
-    let (mut draft, mut pace) = (Draft::default(), Pace::every(PIECE));
+    let (mut draft, mut pace) = (Draft::default(), Pace::every(YIELD_INTERVAL_BYTES));
     for (entry, probe_type) in batches {
         if let Some(batch) = batch_at(&bytes, entry) {
             draft.add(entry.position, batch, probe_type, &mut pace);
@@ -64,23 +64,23 @@ pub(super) struct Draft {
 impl Draft {
     /// Adds a batch. One that is longer than a part has several of its own.
     pub fn add(&mut self, position: u64, batch: &[u8], probe_type: &ProbeType, pace: &mut Pace) {
-        if self.bits.is_empty() || self.filled + batch.len() > PART {
+        if self.bits.is_empty() || self.filled + batch.len() > PART_BYTES {
             self.begin(position, false);
         }
         self.filled += batch.len();
         self.add_levels(batch, probe_type);
-        for from in (0..batch.len()).step_by(PART) {
+        for from in (0..batch.len()).step_by(PART_BYTES) {
             if from > 0 {
                 self.begin(position + (RECORD_HEADER + from) as u64, true);
             }
-            let end = batch.len().min(from + PART);
-            let with_rest = &batch[from..batch.len().min(end + BEYOND)];
+            let end = batch.len().min(from + PART_BYTES);
+            let with_rest = &batch[from..batch.len().min(end + PART_OVERLAP_BYTES)];
             grams::each(with_rest, |row| self.set(row));
             pace.did(end - from);
         }
         // The rest of a long one leaves no room for others: they would be taken for a part of it.
-        if batch.len() > PART {
-            self.filled = PART;
+        if batch.len() > PART_BYTES {
+            self.filled = PART_BYTES;
         }
     }
 

@@ -8,17 +8,17 @@ mod grams;
 mod making;
 
 pub(crate) use file::path;
-pub use file::{Passing, WordIndex, remove};
+pub use file::{PassingParts, WordIndex, remove};
 pub(crate) use making::of_segment;
 
 use oasis_wire::schema::{Metric, MetricType, ProbeType};
 
 /// Bytes of batches in a part.
-const PART: usize = 64 * 1024;
-/// Bytes after the end of a part that count as its own, too: a text that begins in a part ends in it. At most [`LONGEST`] characters of three bytes.
-const BEYOND: usize = 1024;
+const PART_BYTES: usize = 64 * 1024;
+/// Bytes after the end of a part that count as its own, too: a text that begins in a part ends in it. At most [`MAX_TEXT_BYTES`] characters of three bytes.
+const PART_OVERLAP_BYTES: usize = 1024;
 /// Bytes of a text that an index is asked for, at most.
-const LONGEST: usize = 256;
+const MAX_TEXT_BYTES: usize = 256;
 /// Names of the metric that is the severity of a record.
 const LEVELS: [&str; 2] = ["level", "severity"];
 
@@ -52,7 +52,7 @@ pub fn level_of(probe_type: &ProbeType) -> Option<(usize, &Metric)> {
     probe_type.metrics.iter().enumerate().find(|(_, metric)| is_level(metric))
 }
 
-/// What batches must contain: all of it, each somewhere.
+/// Required content of batches: all of it, each somewhere.
 #[derive(Debug, Clone, Default)]
 pub struct Contents(Vec<Vec<u16>>);
 
@@ -60,7 +60,7 @@ impl Contents {
     /// Adds a text; upper and lower case are the same. One without four characters of ASCII in a row rules out nothing.
     pub fn add_text(&mut self, text: &str) {
         let mut rows = Vec::new();
-        if text.len() <= LONGEST {
+        if text.len() <= MAX_TEXT_BYTES {
             grams::each(text.as_bytes(), |row| rows.push(row));
         }
         rows.sort_unstable();

@@ -1,4 +1,4 @@
-//! What an index must never rule out, and what it does.
+//! Batches that an index must never rule out, and those that it rules out.
 
 use super::*;
 use crate::{pace::Pace, record::FileHeader, segment_file, words::making::Draft};
@@ -59,7 +59,7 @@ fn position(at: usize) -> u64 {
     64 + at as u64 * 10_000_000
 }
 
-/// Whether each of so many batches may contain these texts.
+/// Returns whether each of `batches` batches may contain these texts.
 fn passing(folder: &Path, batches: usize, texts: &[&str]) -> Vec<bool> {
     let mut contents = Contents::default();
     texts.iter().for_each(|text| contents.add_text(text));
@@ -110,8 +110,8 @@ fn batches_without_a_word_are_ruled_out() {
 
 #[test]
 fn a_word_at_the_edge_of_a_part_of_a_long_batch_is_found() {
-    for before in (PART - 150..PART + 10).step_by(9) {
-        let text = format!("{} watchdog {}", "-".repeat(before), "-".repeat(3 * PART));
+    for before in (PART_BYTES - 150..PART_BYTES + 10).step_by(9) {
+        let text = format!("{} watchdog {}", "-".repeat(before), "-".repeat(3 * PART_BYTES));
         let folder = written(&[batch(&[(9, &text)]), batch(&[(9, "valve")])]);
         assert!(passing(folder.path(), 2, &["watchdog"])[0], "{before}");
         assert_eq!(passing(folder.path(), 2, &["valve"]), [false, true]);
@@ -126,7 +126,7 @@ fn letters_that_a_search_takes_for_others_are_found() {
 
 #[test]
 fn a_level_rules_out_batches_without_a_record_of_it_or_above() {
-    let long = "-".repeat(PART);
+    let long = "-".repeat(PART_BYTES);
     let batches = [9, 13, 17].map(|level| batch(&[(9, "x"), (level, &long)]));
     let folder = written(&batches);
     let reached = |least: i64| {

@@ -104,7 +104,7 @@ impl Observer {
         self.directory.beat(&name(dac), heartbeat, self.clock).map(|accepted| accepted.beaten)
     }
 
-    /// Lets time pass, and looks at it as often as an owner does.
+    /// Lets time pass, and polls the directory as often as an owner does.
     fn wait(&mut self, time: Duration) {
         let end = self.clock + time;
         while self.clock < end {
@@ -205,12 +205,12 @@ fn a_live_holder_keeps_its_name_and_a_late_one_loses_it() {
     }
     tem.wait(LATE_AFTER);
     assert_eq!(tem.beat("a", heartbeat(2, 2, &["mill"])), Ok(Beaten::TookOver));
-    // What the first process sent before is still under way.
+    // Heartbeats that the first process sent before are still under way.
     assert!(matches!(tem.beat("a", heartbeat(1, 7, &["plant"])), Err(Refusal::Old { .. })));
     tem.wait(LATE_AFTER);
     assert!(matches!(tem.beat("a", heartbeat(1, 7, &["plant"])), Err(Refusal::Old { .. })));
     assert_eq!(tem.directory.holders("plant").count(), 0);
-    // It was not dead: now the name is free again.
+    // The first process was not dead: now the name is free again.
     assert_eq!(tem.beat("a", heartbeat(1, 8, &["plant"])), Ok(Beaten::TookOver));
 }
 
@@ -258,7 +258,7 @@ fn names_are_asked_for_when_they_are_missing() {
     assert!(wants(without(4, 2)));
 }
 
-/// What happens to a directory.
+/// Event of a directory.
 #[derive(Debug, Clone)]
 enum Event {
     Beat {
@@ -274,7 +274,7 @@ enum Event {
         epoch: u64,
         beat: u64,
     },
-    /// The clock moves by so many milliseconds; the observer looks once.
+    /// The clock moves by this many milliseconds; the observer polls once.
     Clock(i64),
 }
 

@@ -1,4 +1,4 @@
-//! Who is taken for dead, under lost heartbeats, deaths, an observer that stops, and clocks of hosts that jump.
+//! Members that are considered dead, under lost heartbeats, deaths, an observer that stops, and clocks of hosts that jump.
 
 use oasis_tem::{
     DacName, Directory, HEARTBEAT, Health, Heartbeat, Kind, LATE_AFTER, Limits, Liveness, Load, NodeNames,
@@ -16,7 +16,7 @@ const PROMPT: Duration = Duration::from_millis(1_000);
 /// After this silence everybody knows.
 const SILENT: Duration = Duration::from_millis(2_250);
 
-/// How an observer judges.
+/// Criterion of an observer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Judge {
     /// By its own steady clock: the directory.
@@ -48,7 +48,7 @@ struct Peer {
     clock: i64,
     /// True time of its last heartbeat that arrived.
     arrived: Duration,
-    /// What that heartbeat said about the time, in seconds on the peer's clock.
+    /// Time of that heartbeat, in seconds on the peer's clock.
     sent: i64,
     lost: u64,
 }

@@ -19,7 +19,7 @@ const STEP: Duration = Duration::from_millis(10);
 const TROUBLE: Duration = Duration::from_secs(60);
 /// Time after which all lists must be equal.
 const HEALED: Duration = Duration::from_secs(1);
-/// How long a request over a cut link takes to fail.
+/// Time until a request over a cut link fails.
 const CUT: Duration = Duration::from_millis(300);
 /// Until what was cut, stopped or killed is late everywhere.
 const SETTLE: Duration = Duration::from_secs(3);
@@ -122,7 +122,7 @@ struct World {
     counts: Counts,
 }
 
-/// What happened, and what was checked.
+/// Numbers of events and of checks.
 #[derive(Debug, Default)]
 struct Counts {
     worlds: u64,
@@ -202,7 +202,7 @@ impl World {
         self.check_dead();
     }
 
-    /// How long a message takes.
+    /// Returns the latency of a message.
     fn latency(&mut self) -> Duration {
         Duration::from_millis(self.random.below(31))
     }
@@ -387,7 +387,7 @@ impl World {
         let lie = self.random.below(4);
         let (clock, dac) = (self.tems[tem].clock.shown, &self.dacs[dac]);
         let directory = &mut self.tems[tem].directory;
-        // Of a DAC that was never heard here a TEM knows only what its peers say.
+        // A TEM knows a DAC that was never heard here only from its peers.
         let Some(before) = directory.members().find(|member| *member.name() == dac.name).cloned() else {
             return;
         };
@@ -420,7 +420,7 @@ impl World {
                 names_revision: None,
             }),
             2 => report.left.push(oasis_tem::Left { name: dac.name.clone(), epoch, beat, signature }),
-            // What the DAC has signed, once more.
+            // The record that the DAC has signed, once more.
             _ => report.members.push(record),
         }
         let via: Arc<str> = "http://203.0.113.66:7000".into();

@@ -1,4 +1,4 @@
-//! What an authority issues, and what servers and clients make of it.
+//! Certificates of an authority, and their use by servers and clients.
 
 use super::*;
 use crate::{ClientFiles, ServerFiles, ServerTls, explain};

@@ -16,7 +16,7 @@ use std::{
     time::Duration,
 };
 
-const PATIENCE: Duration = Duration::from_secs(20);
+const BATCH_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Samples as JSON, by instance, and the number of samples lost before them.
 #[derive(Debug, Default)]
@@ -43,8 +43,8 @@ impl WatchedNode {
     #[allow(dead_code, reason = "not every test program needs it")]
     pub fn wait_for_a_batch(&self) {
         let kept = self.memory.kept.lock().unwrap();
-        let waited = self.memory.batch.wait_timeout_while(kept, PATIENCE, |kept| kept.samples.is_empty());
-        assert!(!waited.unwrap().1.timed_out(), "no batch within {PATIENCE:?}");
+        let waited = self.memory.batch.wait_timeout_while(kept, BATCH_TIMEOUT, |kept| kept.samples.is_empty());
+        assert!(!waited.unwrap().1.timed_out(), "no batch within {BATCH_TIMEOUT:?}");
     }
 
     /// Shuts the node down, and returns all its samples.

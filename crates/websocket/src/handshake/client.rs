@@ -259,7 +259,7 @@ mod tests {
         request.protocol("chat").unwrap()
     }
 
-    /// What the request says to these lines of a response.
+    /// Checks these lines of a response against the request.
     fn check(lines: &[&str]) -> Result<Option<usize>, ResponseError> {
         request().check(format!("{}\r\n\r\n", lines.join("\r\n")).as_bytes())
     }

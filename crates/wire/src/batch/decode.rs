@@ -37,7 +37,7 @@ enum Column {
 /// The values of one metric, in the order of the samples.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Values<'a> {
-    /// Of a type of fixed width: integers and booleans widened to 64 bits, by sign if they have one; reals as their bits.
+    /// Values of a type of fixed width: integers and booleans widened to 64 bits, by sign if they have one; reals as their bits.
     Fixed(&'a [u64]),
     /// Text, vectors, structs.
     Rows(&'a [Value]),
@@ -70,7 +70,7 @@ impl Batch {
         Self::parse_within(bytes, probe_type, probe_type.metrics.len(), usize::MAX)
     }
 
-    /// Decodes times and the first so many metrics, and ignores the columns after them.
+    /// Decodes times and this many first metrics, and ignores the columns after them.
     ///
     /// # Errors
     /// As [`Batch::parse`], for the columns that it reads.

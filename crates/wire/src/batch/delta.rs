@@ -7,7 +7,7 @@ use crate::{
 use alloc::vec::Vec;
 
 /// The deltas that need no bytes of their own, by code.
-const SMALL: [u64; 4] = [0, 1, 2, (-1_i64) as u64];
+const IMPLICIT_DELTAS: [u64; 4] = [0, 1, 2, (-1_i64) as u64];
 
 /// Appends the values, counted from `base`. There is at least one.
 pub fn put(values: &[u64], base: u64, out: &mut Vec<u8>) {
@@ -70,7 +70,7 @@ pub fn get(count: usize, base: u64, from: &mut Reader<'_>) -> Result<Vec<u64>, M
             }
             break;
         }
-        let delta = if code == 0 { unzigzag(from.varint()?) } else { SMALL[code] };
+        let delta = if code == 0 { unzigzag(from.varint()?) } else { IMPLICIT_DELTAS[code] };
         before = before.wrapping_add(delta);
         values.push(before);
     }

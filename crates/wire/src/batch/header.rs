@@ -66,7 +66,7 @@ impl Header {
         Self::parse_within(bytes, MAX_BATCH)
     }
 
-    /// As [`Header::parse`], for batches of at most so many bytes.
+    /// As [`Header::parse`], for batches of at most this many bytes.
     fn parse_within(bytes: &[u8], most: usize) -> Result<Self, BatchError> {
         let short = BatchError::Truncated { length: bytes.len() };
         let head = bytes.first_chunk::<HEADER>().ok_or(short)?;
@@ -126,7 +126,7 @@ pub fn check(bytes: &[u8], probe_type: &ProbeType) -> Result<Header, BatchError>
     check_within(bytes, probe_type, MAX_BATCH)
 }
 
-/// As [`check`], for batches of at most so many bytes.
+/// As [`check`], for batches of at most this many bytes.
 pub(super) fn check_within(bytes: &[u8], probe_type: &ProbeType, most: usize) -> Result<Header, BatchError> {
     let header = Header::parse_within(bytes, most)?;
     let wanted = probe_type.metrics.len() + 1;

@@ -15,7 +15,7 @@ pub fn put(shape: Shape, values: &[u64], start: usize, out: &mut Vec<u8>) {
     }
 }
 
-/// Most bytes that [`put`] appends for so many values.
+/// Most bytes that [`put`] appends for this many values.
 pub fn size(shape: Shape, values: usize) -> usize {
     values * shape.width()
 }

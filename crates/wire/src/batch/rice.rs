@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 
 /// Largest parameter: leaves room for a quotient in 64 bits.
 const MAX_K: u8 = 56;
-/// A quotient of so many ones is followed by the whole residual.
+/// Number of ones in a quotient that is followed by the whole residual.
 const ESCAPE: u32 = 24;
 
 /// The parameters of a coded column.

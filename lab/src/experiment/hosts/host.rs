@@ -27,7 +27,7 @@ pub struct Host {
 
 type Reports = Arc<Mutex<PushedProbe<LoadReport>>>;
 
-/// What runs here.
+/// Processes that run here.
 struct Running {
     cell: u64,
     processes: Vec<LoadProcess>,

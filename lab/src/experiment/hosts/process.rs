@@ -31,7 +31,7 @@ impl LoadProcess {
 
 impl Drop for LoadProcess {
     fn drop(&mut self) {
-        // It may have ended by itself.
+        // The process may have ended by itself.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }

@@ -18,8 +18,8 @@ use std::{
     time::Duration,
 };
 
-/// Between two looks at the hosts that are there.
-const LOOK: Duration = Duration::from_millis(200);
+/// Interval between two checks of the hosts that are there.
+const HOST_POLL_INTERVAL: Duration = Duration::from_millis(200);
 
 /// Hosts that wait for orders.
 #[derive(Debug)]
@@ -38,7 +38,7 @@ struct Sent {
 }
 
 impl Hosts {
-    /// Says how hosts are started, and waits until so many are there.
+    /// Prints how hosts are started, and waits until `count` of them are there.
     pub fn wait(recorder: &Recorder, count: usize, interrupt: &Interrupt) -> anyhow::Result<Self> {
         let (dac, channel) = (recorder.page()?.to_owned(), recorder.channel()?);
         let mut builder = NodeBuilder::new(RUNNER, NodeConfig::default());
@@ -55,7 +55,7 @@ impl Hosts {
                 let sent = Mutex::new(Sent { probe, cells: 0, tasks: 0 });
                 return Ok(Self { dac, names, sent, _node: node });
             }
-            thread::sleep(LOOK);
+            thread::sleep(HOST_POLL_INTERVAL);
         }
     }
 

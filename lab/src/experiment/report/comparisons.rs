@@ -14,7 +14,7 @@ use serde::Serialize;
 /// A comparison of the report.
 #[derive(Debug, Serialize)]
 pub struct TestedMeans {
-    /// What is compared.
+    /// Title of the comparison.
     pub title: String,
     /// One for each pair of servers of each repetition.
     pub rows: Vec<PairRow>,
@@ -29,7 +29,7 @@ pub struct PairRow {
     pub pair: String,
     /// The mean of the second as a multiple of the first's.
     pub ratio: String,
-    /// What the test says.
+    /// Verdict of the test.
     pub verdict: String,
 }
 
@@ -62,7 +62,7 @@ fn rows(experiment: &Experiment, groups: &Groups, comparison: &Comparison) -> Ve
     rows
 }
 
-/// What each repetition has found.
+/// Returns the sample of each repetition.
 fn samples(group: &Group, comparison: &Comparison) -> Vec<Sample> {
     let of = |measures: &std::collections::BTreeMap<String, f64>| {
         let value = |name: &str| measures.get(name).copied();

@@ -18,7 +18,7 @@ const ALL: &str = ".*";
 /// Points of a fitted law between two whole numbers.
 const STEPS: usize = 4;
 
-/// What a figure draws.
+/// Content of a figure.
 #[derive(Debug, Clone, Copy)]
 pub enum Content<'a> {
     /// Over time, by name.
@@ -37,7 +37,7 @@ pub enum Along<'a> {
 }
 
 impl<'a> Content<'a> {
-    /// Of a figure that is drawn.
+    /// Returns the content of a figure; none if it is not drawn.
     pub fn of(figure: &'a Figure) -> Option<Self> {
         match figure {
             Figure { series: Some(name), .. } => Some(Self::Series(name)),
@@ -101,7 +101,7 @@ impl<'a> Content<'a> {
         }
     }
 
-    /// What the axes are.
+    /// Returns the axes.
     pub fn axes(self, experiment: &Experiment) -> Axes {
         match self {
             Self::Series(name) => {
@@ -152,7 +152,7 @@ fn curve_name(experiment: &Experiment, figure: &Figure, group: &Group) -> String
 }
 
 impl Along<'_> {
-    /// Where a group lies.
+    /// Returns the position of a group.
     fn of(self, group: &Group) -> Option<f64> {
         match self {
             Self::Variable(variable) => match group.cell.value(variable)? {
@@ -163,7 +163,7 @@ impl Along<'_> {
         }
     }
 
-    /// What the axis says.
+    /// Returns the unit of the axis.
     fn unit(self, experiment: &Experiment) -> String {
         match self {
             Self::Variable(name) => {

@@ -11,7 +11,7 @@ const STUDENT: [f64; 30] = [
 /// Fewer repetitions have no interval.
 const FEWEST: usize = 3;
 
-/// What some repetitions say of a measure.
+/// Estimate of a measure from its repetitions.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Estimate {
     /// The median.
@@ -21,7 +21,7 @@ pub struct Estimate {
 }
 
 impl Estimate {
-    /// Of the values of each repetition; none without values.
+    /// Returns the estimate from the values of each repetition; none without values.
     pub fn of(values: &[f64]) -> Option<Self> {
         let median = median(values)?;
         Some(Self { median, interval: interval(values) })

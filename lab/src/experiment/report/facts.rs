@@ -12,9 +12,9 @@ use std::collections::BTreeSet;
 /// A number of the publication, for each server.
 #[derive(Debug, Serialize)]
 pub struct ComparedFact {
-    /// Where it is printed.
+    /// Place in the publication.
     pub place: String,
-    /// What was measured.
+    /// Measured quantity.
     pub what: String,
     /// One for each server that has a number there or here.
     pub rows: Vec<FactRow>,

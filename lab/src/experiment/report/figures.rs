@@ -22,7 +22,7 @@ pub struct DrawnFigure {
     pub title: String,
     /// Whether it is reproduced, or why not.
     pub status: String,
-    /// What the publication reports.
+    /// Statement of the publication.
     pub paper: String,
     /// A remark.
     pub note: String,

@@ -46,7 +46,7 @@ impl Groups {
 }
 
 impl Group {
-    /// What was measured, in each repetition.
+    /// Returns the measurements of each repetition.
     pub fn measured(&self) -> impl Iterator<Item = &Measured> {
         self.results.iter().filter_map(CellResult::measured)
     }

@@ -29,7 +29,7 @@ pub struct Curve {
     pub repetitions: Vec<Series>,
 }
 
-/// What the axes are; they begin at zero, a logarithmic one at a hundredth.
+/// Axes of a plot; they begin at zero, a logarithmic one at a hundredth.
 #[derive(Debug)]
 pub struct Axes {
     /// Horizontal.

@@ -10,7 +10,7 @@ use super::{
 use crate::{
     child::Child,
     dac_http,
-    experiment::{Cell, Measured, Surroundings},
+    experiment::{Cell, CellContext, Measured},
 };
 use anyhow::Context;
 use serde_json::Value;
@@ -26,7 +26,7 @@ pub fn measure(
     cell: &Cell,
     plan: &TestPlan,
     folder: &Path,
-    surroundings: &Surroundings<'_>,
+    context: &CellContext<'_>,
 ) -> anyhow::Result<Measured> {
     let server = &cell.server;
     let process = rival::start(server, plan, folder).with_context(|| format!("cannot start {server}"))?;
@@ -34,13 +34,13 @@ pub fn measure(
     let idle = process.resident()?;
     set_up(&address, plan)?;
     let offset = clock_offset(&address)?;
-    let mut node = surroundings.node(cell, 0)?;
+    let mut node = context.node(cell, 0)?;
     let seen = live::server(node.server.take(), Vec::new());
     let monitor = Monitor::start(vec![process.pid()], Vec::new(), seen);
     let orders = orders(plan, address.parse()?, offset)?;
     let longest = plan.test_duration + plan.longest_answer() + GRACE;
-    let mut fleet = Fleet::start(LOAD, &orders, longest, surroundings.hosts)?;
-    let summary = fleet.wait(surroundings.interrupt, live::load(node.load.take()))?;
+    let mut fleet = Fleet::start(LOAD, &orders, longest, context.hosts)?;
+    let summary = fleet.wait(context.interrupt, live::load(node.load.take()))?;
     clean_up(&address, plan)?;
     let watched = monitor.stop();
     stop(process);

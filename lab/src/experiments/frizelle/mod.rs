@@ -15,12 +15,12 @@ mod tests;
 pub use load::{LOAD, Orders};
 pub use server::PushServer;
 
-use crate::experiment::{Cell, Downloads, Measured, Method, Readiness, Surroundings};
+use crate::experiment::{Cell, CellContext, Downloads, Measured, Method, Readiness};
 use std::{collections::BTreeMap, path::Path, time::Duration};
 use test_plan::TestPlan;
 
 /// Starting and stopping a server, and waiting for the last answers.
-const OVERHEAD: Duration = Duration::from_secs(4);
+const CELL_OVERHEAD: Duration = Duration::from_secs(4);
 
 /// The experiment.
 #[derive(Debug)]
@@ -36,15 +36,10 @@ impl Method for Frizelle {
     }
 
     fn expected(&self, cell: &Cell) -> Duration {
-        TestPlan::of(cell).map_or(OVERHEAD, |plan| plan.length() + OVERHEAD)
+        TestPlan::of(cell).map_or(CELL_OVERHEAD, |plan| plan.length() + CELL_OVERHEAD)
     }
 
-    fn measure(
-        &self,
-        cell: &Cell,
-        folder: &Path,
-        surroundings: &Surroundings<'_>,
-    ) -> anyhow::Result<Measured> {
-        cell::measure(cell, &TestPlan::of(cell)?, folder, surroundings)
+    fn measure(&self, cell: &Cell, folder: &Path, context: &CellContext<'_>) -> anyhow::Result<Measured> {
+        cell::measure(cell, &TestPlan::of(cell)?, folder, context)
     }
 }

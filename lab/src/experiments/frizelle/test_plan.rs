@@ -27,7 +27,7 @@ pub struct TestPlan {
     pub event: Option<(String, Duration)>,
     /// `REQUEST_TYPE`.
     pub request_type: RequestType,
-    /// `REQUEST_EVENTS`; empty without an event, whose name nobody has set.
+    /// `REQUEST_EVENTS`; empty without an event: no event has the empty name.
     pub request_events: String,
     /// `REQUEST_DURATION`.
     pub request_duration: Duration,
@@ -95,7 +95,7 @@ impl TestPlan {
         })
     }
 
-    /// How long a cell takes without what is around it: clients stop at the end of the test, and then wait for their last answers.
+    /// Returns the duration of a cell without its overhead: clients stop at the end of the test, then wait for their last answers.
     pub fn length(&self) -> Duration {
         self.test_duration + self.longest_answer()
     }

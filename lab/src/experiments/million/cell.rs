@@ -3,7 +3,7 @@
 use super::{limits::Limits, settings::Settings, site::Site, watchers::Watchers};
 use crate::{
     cpu,
-    experiment::{Measured, Surroundings},
+    experiment::{CellContext, Measured},
 };
 use std::{
     path::Path,
@@ -11,17 +11,13 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Without reports for so long nothing more comes.
-const CALM: Duration = Duration::from_secs(1);
+/// Time without reports after which no more are expected.
+const SETTLE_TIME: Duration = Duration::from_secs(1);
 /// Bytes in a mebibyte.
 const MIB: f64 = 1_048_576.0;
 
 /// Measures.
-pub fn measure(
-    settings: &Settings,
-    folder: &Path,
-    surroundings: &Surroundings<'_>,
-) -> anyhow::Result<Measured> {
+pub fn measure(settings: &Settings, folder: &Path, context: &CellContext<'_>) -> anyhow::Result<Measured> {
     Limits::here()?.check(settings)?;
     let mut site = Site::start(settings, folder)?;
     let (before, _) = site.memory()?;
@@ -29,11 +25,11 @@ pub fn measure(
     site.send()?;
     let mut measured = Measured::default();
     let (began, mut held) = (Instant::now(), Vec::new());
-    let mut watchers = Watchers::new(surroundings.interrupt);
+    let mut watchers = Watchers::new(context.interrupt);
     let parts: Vec<_> = site.relays()?.into_iter().zip(settings.parts()).collect();
     watchers.connect(&parts, |served| held.push((began.elapsed().as_secs_f64(), served as f64)))?;
     let connect = began.elapsed();
-    watchers.settle(CALM)?;
+    watchers.settle(SETTLE_TIME)?;
     let (cpu, mut times) = (site.cpu()?, Vec::new());
     for sample in 2..2 + settings.samples {
         site.send()?;
@@ -42,10 +38,10 @@ pub fn measure(
             measured.notes.push(format!("sample {sample} did not come to all"));
         }
         times.push(time.as_secs_f64());
-        thread::sleep(CALM);
+        thread::sleep(SETTLE_TIME);
     }
     let cpu = site.cpu()? - cpu;
-    let seen = watchers.settle(CALM)?;
+    let seen = watchers.settle(SETTLE_TIME)?;
     let (resident, proportional) = site.memory()?;
     let clients: u64 = watchers.pids().map(cpu::resident).sum::<Result<u64, _>>()?;
     times.sort_by(f64::total_cmp);

@@ -17,30 +17,30 @@ use std::{
 
 /// Handshakes under way at the same time.
 const WAVE: usize = 64;
-/// A client without an answer for so long is given up, and no more are tried.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// Timeout of a client; after it, no more are connected.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(60);
 /// Time between two reports at least.
-const PERIOD: Duration = Duration::from_millis(100);
+const REPORT_INTERVAL: Duration = Duration::from_millis(100);
 /// Samples whose arrivals are reported.
 const SAMPLES: usize = 16;
 
-/// What a process of clients does.
+/// Orders for a process of clients.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Orders {
     /// The relay.
     pub relay: SocketAddr,
     /// The address of the clients.
     pub source: IpAddr,
-    /// How many there are.
+    /// Number of clients.
     pub clients: usize,
 }
 
-/// What a process of clients has seen so far.
+/// Results of a process of clients so far.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Holding {
     /// WebSockets that are open.
     pub open: usize,
-    /// Of them, those that have received a sample.
+    /// Open WebSockets that have received a sample.
     pub served: usize,
     /// WebSockets that were refused, or have ended.
     pub ended: usize,
@@ -54,7 +54,7 @@ pub struct Holding {
     pub samples: BTreeMap<u32, Arrivals>,
 }
 
-/// Where a sample has arrived.
+/// Clients and age of a sample that has arrived.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Arrivals {
     /// Clients that have it.
@@ -72,7 +72,7 @@ impl FromStr for Orders {
 }
 
 impl Orders {
-    /// Connects all clients, and reports until nobody reads the reports any more.
+    /// Connects all clients, and reports until the reports are no longer read.
     pub fn run(&self) -> anyhow::Result<()> {
         cpu::raise_open_files()?;
         let mut holder = Holder::new(self)?;
@@ -130,8 +130,8 @@ impl<'a> Holder<'a> {
             self.poll.registry().register(member.socket(), Token(index), interest)?;
             self.members.push(Some(member));
         }
-        if self.under_way() > 0 && self.progress.elapsed() > PATIENCE {
-            // What holds is counted all the same.
+        if self.under_way() > 0 && self.progress.elapsed() > CONNECT_TIMEOUT {
+            // Open connections are counted all the same.
             for index in 0..self.members.len() {
                 let is_open = |member: &Member| member.received().is_open();
                 if !self.members.get(index).and_then(Option::as_ref).is_none_or(is_open) {
@@ -147,7 +147,7 @@ impl<'a> Holder<'a> {
     }
 
     fn turn(&mut self) -> anyhow::Result<()> {
-        match self.poll.poll(&mut self.events, Some(PERIOD)) {
+        match self.poll.poll(&mut self.events, Some(REPORT_INTERVAL)) {
             Err(error) if error.kind() != ErrorKind::Interrupted => return Err(error.into()),
             _ => {}
         }
@@ -184,7 +184,7 @@ impl<'a> Holder<'a> {
         if !was_open && received.is_open() {
             self.seen.open += 1;
             self.progress = Instant::now();
-            member.say(&self.subscribe)?;
+            member.send(&self.subscribe)?;
         }
         Ok(())
     }
@@ -202,7 +202,7 @@ impl<'a> Holder<'a> {
 
     /// Reports what has changed, a few times a second.
     fn report(&mut self) -> anyhow::Result<()> {
-        if self.reported_at.elapsed() < PERIOD || self.reported.as_ref() == Some(&self.seen) {
+        if self.reported_at.elapsed() < REPORT_INTERVAL || self.reported.as_ref() == Some(&self.seen) {
             return Ok(());
         }
         let mut out = io::stdout().lock();

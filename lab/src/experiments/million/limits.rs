@@ -1,4 +1,4 @@
-//! Whether the machine lets so many sockets exist, looked at before anything is started.
+//! Limits of the machine on open sockets, checked before anything is started.
 
 use super::settings::Settings;
 use crate::cpu;
@@ -14,7 +14,7 @@ const WATCHER_BYTES: u64 = 16 * 1024;
 /// Memory of one relay and its process of clients besides, bytes.
 const RELAY_BYTES: u64 = 32 * 1024 * 1024;
 
-/// What the machine allows; none where there is no limit.
+/// Limits of the machine; none where there is no limit.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
     /// Files of a process.
@@ -30,7 +30,7 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// Those of this machine.
+    /// Reads the limits of this machine.
     pub fn here() -> anyhow::Result<Self> {
         let number = |path: &str| fs::read_to_string(path).ok()?.trim().parse().ok();
         let files = fs::read_to_string("/proc/sys/fs/file-nr").unwrap_or_default();

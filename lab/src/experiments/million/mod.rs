@@ -1,6 +1,6 @@
-//! How many watchers relays hold: a node, a DAC, relays, and processes of clients that count what they receive.
+//! Measures the number of watchers that relays hold: a node, a DAC, relays, and processes of clients that count what they receive.
 //!
-//! `experiment.toml` declares it. A [`cell`] looks at the machine's [`limits`], starts the [`site`] and its [`watchers`], sends samples, and measures; [`holder`]
+//! `experiment.toml` declares it. A [`cell`] reads the machine's [`limits`], starts the [`site`] and its [`watchers`], sends samples, and measures; [`holder`]
 //! is a process of clients.
 
 mod cell;
@@ -14,12 +14,12 @@ mod watchers;
 
 pub use holder::Orders;
 
-use crate::experiment::{Cell, Downloads, Measured, Method, Readiness, Surroundings};
+use crate::experiment::{Cell, CellContext, Downloads, Measured, Method, Readiness};
 use settings::Settings;
 use std::{collections::BTreeMap, path::Path, time::Duration};
 
 /// Starting and ending processes.
-const OVERHEAD: Duration = Duration::from_secs(5);
+const CELL_OVERHEAD: Duration = Duration::from_secs(5);
 
 /// The experiment.
 #[derive(Debug)]
@@ -35,15 +35,10 @@ impl Method for Million {
     }
 
     fn expected(&self, cell: &Cell) -> Duration {
-        Settings::of(cell).map_or(OVERHEAD, |settings| settings.length() + OVERHEAD)
+        Settings::of(cell).map_or(CELL_OVERHEAD, |settings| settings.length() + CELL_OVERHEAD)
     }
 
-    fn measure(
-        &self,
-        cell: &Cell,
-        folder: &Path,
-        surroundings: &Surroundings<'_>,
-    ) -> anyhow::Result<Measured> {
-        cell::measure(&Settings::of(cell)?, folder, surroundings)
+    fn measure(&self, cell: &Cell, folder: &Path, context: &CellContext<'_>) -> anyhow::Result<Measured> {
+        cell::measure(&Settings::of(cell)?, folder, context)
     }
 }

@@ -44,7 +44,7 @@ impl Settings {
         (0..relays).map(|relay| self.sockets.min(self.watchers - relay * self.sockets)).collect()
     }
 
-    /// How long a cell takes, about.
+    /// Returns the approximate duration of a cell.
     pub fn length(&self) -> Duration {
         Duration::from_secs((self.watchers / RATE) as u64)
     }

@@ -15,9 +15,9 @@ use std::{
 };
 
 /// Timeout of a server that starts.
-const PATIENCE: Duration = Duration::from_secs(30);
-/// Pause before it is looked at again.
-const LOOK_AGAIN: Duration = Duration::from_millis(20);
+const START_TIMEOUT: Duration = Duration::from_secs(30);
+/// Interval between two polls of its state.
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 /// Sockets of a DAC or a relay besides those of watchers.
 const OTHER_SOCKETS: usize = 200;
 
@@ -53,7 +53,7 @@ impl Site {
         Ok(site)
     }
 
-    /// Where watchers connect.
+    /// Returns the addresses to which watchers connect.
     pub fn relays(&self) -> anyhow::Result<Vec<SocketAddr>> {
         self.relays.iter().map(|relay| Ok(relay.place(0)?.parse()?)).collect()
     }
@@ -83,7 +83,7 @@ impl Site {
     }
 }
 
-/// What a DAC or relay must know to hold so many WebSockets in little memory: docs/guides/relay-other-dacs.md.
+/// Returns the configuration with which a DAC or relay holds these WebSockets in little memory: docs/guides/relay-other-dacs.md.
 fn configuration(settings: &Settings, upstream: &str) -> String {
     let Settings { sockets, log_mib, shards, .. } = settings;
     let mut text = String::new();
@@ -119,8 +119,8 @@ fn start(name: &str, configuration: &str, folder: &Path, more: &[&str]) -> anyho
 fn wait_until_known(dac: &Child) -> anyhow::Result<()> {
     let begun = Instant::now();
     while dac_http::ledger(dac.place(0)?, INSTANCE)?.is_none() {
-        ensure!(begun.elapsed() < PATIENCE, "{} does not list the node", dac.place(0)?);
-        thread::sleep(LOOK_AGAIN);
+        ensure!(begun.elapsed() < START_TIMEOUT, "{} does not list the node", dac.place(0)?);
+        thread::sleep(POLL_INTERVAL);
     }
     Ok(())
 }

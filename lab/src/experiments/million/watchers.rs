@@ -11,14 +11,14 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How the lab's binary is called to be a process of clients.
+/// Subcommand of the lab's binary that is a process of clients.
 const HOLD: &str = "hold-load";
 /// Processes that connect at the same time.
-const AT_ONCE: usize = 3;
-/// Between two looks at Ctrl-C.
-const LOOK: Duration = Duration::from_millis(200);
-/// Processes that report nothing new for so long are not waited for.
-const PATIENCE: Duration = Duration::from_secs(90);
+const MAX_CONNECTING_PROCESSES: usize = 3;
+/// Interval between two checks of Ctrl-C.
+const INTERRUPT_POLL_INTERVAL: Duration = Duration::from_millis(200);
+/// Timeout of processes that report nothing new.
+const REPORT_TIMEOUT: Duration = Duration::from_secs(90);
 
 /// All clients.
 #[derive(Debug)]
@@ -38,7 +38,7 @@ impl Watchers {
         Self { processes, seen, to_reports, reports, interrupt: interrupt.clone() }
     }
 
-    /// Connects so many clients to each relay, and waits until each has a sample or has ended. `each` gets the sum of the clients that have one, now and then.
+    /// Connects `clients` to each relay, and waits until each has a sample or has ended. `each` gets the sum of the clients that have one, now and then.
     pub fn connect(
         &mut self,
         relays: &[(SocketAddr, usize)],
@@ -52,7 +52,7 @@ impl Watchers {
             if done == wanted.len() {
                 return Ok(());
             }
-            while self.processes.len() - done < AT_ONCE
+            while self.processes.len() - done < MAX_CONNECTING_PROCESSES
                 && let Some((number, (relay, clients))) = waiting.next()
             {
                 self.start(&Orders { relay: *relay, source: source(number), clients: *clients })?;
@@ -96,9 +96,9 @@ impl Watchers {
     /// Takes the next report. Returns false if there is none for long.
     fn next(&mut self) -> anyhow::Result<bool> {
         let begun = Instant::now();
-        while begun.elapsed() < PATIENCE {
+        while begun.elapsed() < REPORT_TIMEOUT {
             self.interrupt.check()?;
-            match self.reports.recv_timeout(LOOK) {
+            match self.reports.recv_timeout(INTERRUPT_POLL_INTERVAL) {
                 Ok((number, Some(holding))) => {
                     self.seen.get_mut(number).into_iter().for_each(|seen| *seen = holding.clone());
                     return Ok(true);
@@ -110,7 +110,7 @@ impl Watchers {
         Ok(false)
     }
 
-    /// What is reported after a moment in which nothing comes any more.
+    /// Returns the reports after a time in which no more come.
     pub fn settle(&mut self, calm: Duration) -> anyhow::Result<Holding> {
         loop {
             match self.reports.recv_timeout(calm) {

@@ -9,9 +9,9 @@ use super::{
     load::{LOAD, Orders, Pings},
     servers::Servers,
     settings::Settings,
-    summary::{self, Seen},
+    summary::{self, CellObservations},
 };
-use crate::experiment::{Cell, Measured, Surroundings};
+use crate::experiment::{Cell, CellContext, Measured};
 use anyhow::Context;
 use std::{
     path::Path,
@@ -26,24 +26,24 @@ pub fn measure(
     cell: &Cell,
     settings: &Settings,
     folder: &Path,
-    surroundings: &Surroundings<'_>,
+    context: &CellContext<'_>,
 ) -> anyhow::Result<Measured> {
     let servers =
         Servers::start(settings, folder).with_context(|| format!("cannot start {}", cell.server))?;
     let idle = servers.resident()?;
     let (began, cpu, workers) = (Instant::now(), servers.cpu()?, servers.worker_cpu()?);
-    let mut node = surroundings.node(cell, servers.workers.len())?;
+    let mut node = context.node(cell, servers.workers.len())?;
     let longest = settings.length() + GRACE;
-    let mut fleet = Fleet::<Pings>::start(LOAD, &orders(settings, &servers), longest, surroundings.hosts)?;
+    let mut fleet = Fleet::<Pings>::start(LOAD, &orders(settings, &servers), longest, context.hosts)?;
     let clients = fleet.pids().into_iter().enumerate();
     let clients = clients.map(|(number, pid)| Part { name: format!("client_{number}"), pid, thread: None });
     let parts: Vec<Part> = servers.workers.iter().chain(&servers.others).cloned().chain(clients).collect();
     let seen = live::server(node.server.take(), std::mem::take(&mut node.workers));
     let monitor = Monitor::start(servers.pids(), parts.clone(), seen);
-    let summary = fleet.wait(surroundings.interrupt, live::load(node.load.take()))?;
+    let summary = fleet.wait(context.interrupt, live::load(node.load.take()))?;
     let watched = monitor.stop();
     let worker_cpu = servers.worker_cpu()?.into_iter().zip(workers);
-    let seen = Seen {
+    let seen = CellObservations {
         summary,
         watched,
         parts,

@@ -1,4 +1,4 @@
-//! How each server is spoken to: bytes and meaning, no sockets.
+//! Protocol of each server: bytes and meaning, no sockets.
 
 use super::rival::Rival;
 use oasis_wire::batch::Header;
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 /// Node and instance of a DAC whose newest sample is a file.
 pub const FILE: (&str, &str) = ("lab", "file");
 
-/// What a server sends.
+/// Message of a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Incoming {
     /// Pings can be sent from now on.

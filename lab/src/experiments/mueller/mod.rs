@@ -15,12 +15,12 @@ mod tests;
 
 pub use load::{LOAD, Orders};
 
-use crate::experiment::{Cell, Downloads, Measured, Method, Readiness, Surroundings};
+use crate::experiment::{Cell, CellContext, Downloads, Measured, Method, Readiness};
 use settings::Settings;
 use std::{collections::BTreeMap, path::Path, time::Duration};
 
 /// Starting and stopping a server, and waiting for the last answers.
-const OVERHEAD: Duration = Duration::from_secs(3);
+const CELL_OVERHEAD: Duration = Duration::from_secs(3);
 
 /// The experiment.
 #[derive(Debug)]
@@ -40,15 +40,10 @@ impl Method for Mueller {
     }
 
     fn expected(&self, cell: &Cell) -> Duration {
-        Settings::of(cell).map_or(OVERHEAD, |settings| settings.length() + OVERHEAD)
+        Settings::of(cell).map_or(CELL_OVERHEAD, |settings| settings.length() + CELL_OVERHEAD)
     }
 
-    fn measure(
-        &self,
-        cell: &Cell,
-        folder: &Path,
-        surroundings: &Surroundings<'_>,
-    ) -> anyhow::Result<Measured> {
-        cell::measure(cell, &Settings::of(cell)?, folder, surroundings)
+    fn measure(&self, cell: &Cell, folder: &Path, context: &CellContext<'_>) -> anyhow::Result<Measured> {
+        cell::measure(cell, &Settings::of(cell)?, folder, context)
     }
 }

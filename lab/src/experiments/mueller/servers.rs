@@ -1,4 +1,4 @@
-//! The server under test: started with so many workers, in as many processes as its connections need.
+//! The server under test: started with the workers of the settings, in as many processes as its connections need.
 
 use super::{super::monitor::Part, dialect::FILE, rival::Rival, settings::Settings};
 use crate::{child::Child, cpu, dac_http, faults::random::Random, nodejs};
@@ -19,17 +19,17 @@ use std::{
 /// Room in the ring of the file besides the file.
 const RING: usize = 64 * 1024;
 /// Timeout of a DAC that starts.
-const PATIENCE: Duration = Duration::from_secs(30);
-/// Pause before it is looked at again.
-const LOOK_AGAIN: Duration = Duration::from_millis(20);
-/// How the threads of shards are called.
-const SHARD: &str = "oasis-shard-";
+const START_TIMEOUT: Duration = Duration::from_secs(30);
+/// Interval between two polls of its state.
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
+/// Prefix of the names of the threads of shards.
+const SHARD_THREAD_PREFIX: &str = "oasis-shard-";
 
 /// A server that is ready.
 #[derive(Debug)]
 pub struct Servers {
     processes: Vec<Child>,
-    /// Where clients connect, one after the other.
+    /// Addresses for clients, one after the other.
     pub addresses: Vec<SocketAddr>,
     /// Processes or threads that serve connections.
     pub workers: Vec<Part>,
@@ -144,17 +144,17 @@ fn shard_threads(pid: u32, shards: usize) -> anyhow::Result<Vec<u32>> {
     let begun = Instant::now();
     loop {
         let mut threads = cpu::threads(pid)?;
-        threads.retain(|(name, _)| name.starts_with(SHARD));
+        threads.retain(|(name, _)| name.starts_with(SHARD_THREAD_PREFIX));
         if threads.len() == shards {
             threads.sort();
             return Ok(threads.into_iter().map(|(_, thread)| thread).collect());
         }
-        ensure!(begun.elapsed() < PATIENCE, "{} threads of shards instead of {shards}", threads.len());
-        thread::sleep(LOOK_AGAIN);
+        ensure!(begun.elapsed() < START_TIMEOUT, "{} threads of shards instead of {shards}", threads.len());
+        thread::sleep(POLL_INTERVAL);
     }
 }
 
-/// A node whose only sample is a file of so many bytes, once the DAC has it.
+/// Starts a node whose only sample is a file of `bytes` bytes, and waits until the DAC has it.
 fn send_file(dac: &str, channel: &str, bytes: usize) -> anyhow::Result<Node> {
     let probe_type: ProbeType = serde_json::from_value(json!({
         "name": "Lab::File", "uuid": "6f2c7d0a-2b1e-4c55-9a1e-5f0c3b7d9e41", "version": "1.0",
@@ -170,8 +170,8 @@ fn send_file(dac: &str, channel: &str, bytes: usize) -> anyhow::Result<Node> {
     ensure!(probe.flush_at(now_ns(), |row| row.string(&content)), "the ring is too small");
     let begun = Instant::now();
     while dac_http::ledger(dac, instance)?.is_none_or(|ledger| ledger["received"] == 0) {
-        ensure!(begun.elapsed() < PATIENCE, "the DAC has not received the file");
-        thread::sleep(LOOK_AGAIN);
+        ensure!(begun.elapsed() < START_TIMEOUT, "the DAC has not received the file");
+        thread::sleep(POLL_INTERVAL);
     }
     Ok(node)
 }

@@ -50,7 +50,7 @@ impl Settings {
         })
     }
 
-    /// How long a cell takes without what is around it.
+    /// Returns the duration of a cell without its overhead.
     pub fn length(&self) -> Duration {
         self.ramp + self.hold
     }

@@ -14,16 +14,16 @@ use std::{collections::BTreeMap, time::Duration};
 /// Bytes in a megabyte.
 const MEGABYTE: f64 = 1e6;
 /// The distribution's tail, after each whole percent.
-const TAIL: [f64; 4] = [99.5, 99.9, 99.99, 100.0];
+const TAIL_PERCENTILES: [f64; 4] = [99.5, 99.9, 99.99, 100.0];
 
 /// All that is known of a cell.
 #[derive(Debug)]
-pub struct Seen {
-    /// What clients saw.
+pub struct CellObservations {
+    /// Summary of the clients.
     pub summary: Summary<Pings>,
     /// Each second of processes and threads.
     pub watched: Vec<Watched>,
-    /// What the seconds' parts are.
+    /// Parts of the seconds.
     pub parts: Vec<Part>,
     /// Resident memory of the server before the load, in bytes.
     pub idle: u64,
@@ -31,14 +31,14 @@ pub struct Seen {
     pub cpu: Duration,
     /// Processor time of each worker.
     pub worker_cpu: Vec<Duration>,
-    /// How long it took.
+    /// Duration of the load.
     pub elapsed: Duration,
     /// Processes of the server that take connections.
     pub processes: usize,
 }
 
 /// The measurements of a cell.
-pub fn measured(settings: &Settings, seen: &Seen) -> Measured {
+pub fn measured(settings: &Settings, seen: &CellObservations) -> Measured {
     let mut measured = Measured::default();
     pings(&mut measured, seen);
     work(&mut measured, settings, seen);
@@ -47,7 +47,7 @@ pub fn measured(settings: &Settings, seen: &Seen) -> Measured {
     measured
 }
 
-fn pings(measured: &mut Measured, seen: &Seen) {
+fn pings(measured: &mut Measured, seen: &CellObservations) {
     let pings = &seen.summary.tally;
     measured.measures.extend(named([
         ("responses", pings.answers() as f64),
@@ -63,15 +63,15 @@ fn pings(measured: &mut Measured, seen: &Seen) {
         ("ping_p999_ms", pings.quantile_ms(99.9)),
         ("ping_max_ms", pings.quantile_ms(100.0)),
     ]));
-    let percents = (0..100).map(f64::from).chain(TAIL);
+    let percents = (0..100).map(f64::from).chain(TAIL_PERCENTILES);
     let distribution = percents.map(|percent| (percent, pings.quantile_ms(percent))).collect();
     if pings.answers() > 0 {
         measured.distributions.insert("ping_ms".into(), distribution);
     }
 }
 
-/// What server and load needed.
-fn work(measured: &mut Measured, settings: &Settings, seen: &Seen) {
+/// Adds the processor time and memory of server and load.
+fn work(measured: &mut Measured, settings: &Settings, seen: &CellObservations) {
     let (answers, elapsed) = (seen.summary.tally.answers() as f64, seen.elapsed.as_secs_f64().max(1e-3));
     let workers: Vec<f64> = seen.worker_cpu.iter().map(Duration::as_secs_f64).collect();
     let (busiest, cpu) = (highest(workers.iter().copied()), seen.cpu.as_secs_f64());
@@ -95,7 +95,7 @@ fn work(measured: &mut Measured, settings: &Settings, seen: &Seen) {
         measured.measures.insert("answers_per_cpu_second".into(), answers / cpu);
     }
     if busiest > 0.0 {
-        // What the server could serve if all workers were as loaded as that one can be.
+        // Answers that the server could give if all workers were as loaded as that one can be.
         measured.measures.insert("capacity_per_second".into(), answers / busiest);
     }
     measured.measures.extend(imbalance(&workers).map(|imbalance| ("imbalance".into(), imbalance)));
@@ -103,7 +103,7 @@ fn work(measured: &mut Measured, settings: &Settings, seen: &Seen) {
     measured.measures.extend(imbalance(&by_worker).map(|imbalance| ("imbalance_answers".into(), imbalance)));
 }
 
-fn over_time(measured: &mut Measured, seen: &Seen) {
+fn over_time(measured: &mut Measured, seen: &CellObservations) {
     let at = |second: &Second| (second.second + 1) as f64;
     let seconds = || seen.summary.seconds.values();
     let before = std::iter::once(0).chain(seconds().map(|second| second.responses));
@@ -134,7 +134,7 @@ fn over_time(measured: &mut Measured, seen: &Seen) {
     }
 }
 
-fn notes(settings: &Settings, seen: &Seen) -> Vec<String> {
+fn notes(settings: &Settings, seen: &CellObservations) -> Vec<String> {
     let mut notes = Vec::new();
     let (had, wanted) = (settings.connections(), settings.wanted());
     if had < wanted {
@@ -148,7 +148,7 @@ fn notes(settings: &Settings, seen: &Seen) -> Vec<String> {
     notes
 }
 
-/// How uneven loads are: the largest as a multiple of the mean. 1 is even; none without a load.
+/// Returns the imbalance of loads: the largest as a multiple of the mean. 1 is even; none without a load.
 fn imbalance(loads: &[f64]) -> Option<f64> {
     let mean = loads.iter().sum::<f64>() / loads.len().max(1) as f64;
     (mean > 0.0).then(|| highest(loads.iter().copied()) / mean)
@@ -181,7 +181,7 @@ mod tests {
     fn the_capacity_is_that_of_the_busiest_worker() {
         let mut tally = Pings::new().unwrap();
         (0..3_000).for_each(|_| tally.answered(Some(0), Duration::from_millis(2)));
-        let seen = Seen {
+        let seen = CellObservations {
             summary: Summary { seconds: BTreeMap::new(), tally },
             watched: Vec::new(),
             parts: Vec::new(),

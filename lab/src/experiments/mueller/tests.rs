@@ -11,7 +11,7 @@ fn cells(plan: &str) -> Vec<Cell> {
     choice.cells(&experiment()).unwrap()
 }
 
-/// Those of the plan without flags.
+/// Returns the settings of the plan without flags.
 pub fn settings() -> Settings {
     Settings::of(&cells("default")[0]).unwrap()
 }

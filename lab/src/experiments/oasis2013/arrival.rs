@@ -1,11 +1,11 @@
-//! How old the newest sample of a message should be when it arrives: the model that the product's page shows, for comparison with what the dashboard measures.
+//! Expected age of the newest sample of a message on arrival: the model that the product's page shows, for comparison with what the dashboard measures.
 //!
 //! `docs/reference/page.md` ("Age on arrival") explains it, and `web/src/stream/age_model.ts` is the page's. Both read `vectors/age-on-arrival.json`.
 
 /// Longest time that a batch waits in its node, milliseconds: the default of a node.
 const LINGER: f64 = 10.0;
 
-/// How messages reach the page.
+/// Door through which messages reach the page.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Way {
     /// They are pushed.

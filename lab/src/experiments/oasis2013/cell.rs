@@ -10,7 +10,7 @@ use super::{
 use crate::{
     child::Child,
     cpu, dac_http,
-    experiment::{Cell, Interrupt, Measured, Surroundings},
+    experiment::{Cell, CellContext, Interrupt, Measured},
     overhead::Tap,
 };
 use anyhow::{Context, bail};
@@ -21,18 +21,18 @@ use std::{
     time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
 
-/// Of the way's delays.
-const SEED: u64 = 1;
-/// How often Ctrl-C and the page are looked at.
-const LOOK: Duration = Duration::from_millis(100);
-/// How long the browser may take to show the page.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// Seed of the way's delays.
+const DELAY_SEED: u64 = 1;
+/// Interval between two polls of Ctrl-C and the page.
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
+/// Timeout of the browser to show the page.
+const PAGE_TIMEOUT: Duration = Duration::from_secs(60);
 /// From the page's first report until the probes begin: its connections are open then.
-const SETTLING: Duration = Duration::from_secs(1);
+const SETTLE_TIME: Duration = Duration::from_secs(1);
 /// A page that gets nothing more for so long has all that it will get.
-const QUIET: Duration = Duration::from_secs(2);
-/// What a page has not received so long after the end does not count as late, but as lost.
-const LATE: Duration = Duration::from_secs(20);
+const QUIET_TIMEOUT: Duration = Duration::from_secs(2);
+/// Timeout of late samples; a page that has not received them by then has lost them.
+const LATE_SAMPLE_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Everything that runs.
 struct Bench<'a> {
@@ -42,7 +42,7 @@ struct Bench<'a> {
     browser: Browser,
     relay: Option<Relay>,
     newest: PageReport,
-    surroundings: &'a Surroundings<'a>,
+    context: &'a CellContext<'a>,
 }
 
 /// Measures a door.
@@ -50,11 +50,11 @@ pub fn measure(
     cell: &Cell,
     settings: &Settings,
     folder: &Path,
-    surroundings: &Surroundings<'_>,
+    context: &CellContext<'_>,
 ) -> anyhow::Result<Measured> {
     fs::create_dir_all(folder)?;
-    let mut bench = Bench::start(settings, surroundings)?;
-    let mut node = surroundings.node(cell, 0)?;
+    let mut bench = Bench::start(settings, context)?;
+    let mut node = context.node(cell, 0)?;
     let seen = live::server(node.server.take(), Vec::new());
     let monitor = Monitor::start(vec![bench.dac.pid()], Vec::new(), seen);
     let tap = bench.tap();
@@ -64,7 +64,7 @@ pub fn measure(
     let seconds = began.elapsed().as_secs_f64();
     let at_end = bench.newest.clone();
     let traffic = tap.map(Tap::stop).transpose()?;
-    // What comes later was late, and what never comes is lost.
+    // Samples that come later were late, and samples that never come are lost.
     if settings.test == Test::Throughput {
         bench.wait_until_quiet()?;
     }
@@ -79,7 +79,7 @@ pub fn measure(
     ))
 }
 
-/// What runs besides the browser.
+/// Processes besides the browser.
 struct Stage {
     site: Site<PageReport>,
     dac: Child,
@@ -109,7 +109,7 @@ impl Stage {
         let (mut doors, mut outlet) = (dac.place(0)?.to_owned(), dac.place(2).or(dac.place(0))?.to_owned());
         let door = if settings.door.outlet().is_some() { &mut outlet } else { &mut doors };
         let relay = match settings.link.mean > 0.0 {
-            true => Some(Relay::start(door.parse()?, settings.link, SEED)?),
+            true => Some(Relay::start(door.parse()?, settings.link, DELAY_SEED)?),
             false => None,
         };
         if let Some(relay) = &relay {
@@ -126,14 +126,14 @@ pub fn show(
     interrupt: &Interrupt,
     say: &dyn Fn(&str) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
-    // It ends by itself otherwise.
+    // The generator ends by itself otherwise.
     let settings = Settings { test: Test::Throughput, ..settings.clone() };
     let stage = Stage::start(&settings)?;
     command(&stage.dac, "enable")?;
     say(&stage.page)?;
     while !interrupt.is_set() {
-        // What a page has measured is for its reader.
-        stage.site.result(LOOK);
+        // A page's measurements are for its reader.
+        stage.site.result(POLL_INTERVAL);
     }
     Ok(())
 }
@@ -145,19 +145,19 @@ fn command(dac: &Child, command: &str) -> anyhow::Result<()> {
 }
 
 impl<'a> Bench<'a> {
-    fn start(settings: &Settings, surroundings: &'a Surroundings<'a>) -> anyhow::Result<Self> {
+    fn start(settings: &Settings, context: &'a CellContext<'a>) -> anyhow::Result<Self> {
         let Stage { site, dac, daemon, relay, page } = Stage::start(settings)?;
         let browser = Browser::open(settings.browser, &page)?;
         let mut bench =
-            Self { dac, _daemon: daemon, site, browser, relay, newest: PageReport::default(), surroundings };
-        let until = Instant::now() + PATIENCE;
+            Self { dac, _daemon: daemon, site, browser, relay, newest: PageReport::default(), context };
+        let until = Instant::now() + PAGE_TIMEOUT;
         while bench.newest.browser.is_empty() {
-            bench.look()?;
+            bench.poll_page()?;
             if Instant::now() > until {
                 bail!("the page has reported nothing");
             }
         }
-        thread::sleep(SETTLING);
+        thread::sleep(SETTLE_TIME);
         Ok(bench)
     }
 
@@ -169,10 +169,10 @@ impl<'a> Bench<'a> {
     }
 
     /// Waits for the page's next report, or a little.
-    fn look(&mut self) -> anyhow::Result<()> {
-        self.surroundings.interrupt.check()?;
+    fn poll_page(&mut self) -> anyhow::Result<()> {
+        self.context.interrupt.check()?;
         self.browser.check()?;
-        if let Some(report) = self.site.result(LOOK) {
+        if let Some(report) = self.site.result(POLL_INTERVAL) {
             self.newest = report;
         }
         Ok(())
@@ -185,7 +185,7 @@ impl<'a> Bench<'a> {
         let interval = settings.length() / u32::try_from(settings.readings).unwrap_or(u32::MAX);
         let mut memory = Vec::new();
         while began.elapsed() < settings.length() {
-            self.look()?;
+            self.poll_page()?;
             let due = interval * u32::try_from(memory.len()).unwrap_or(u32::MAX);
             if is_memory && began.elapsed() >= due {
                 memory.push(self.read_memory(tools.as_mut(), began)?);
@@ -193,10 +193,10 @@ impl<'a> Bench<'a> {
         }
         if settings.test == Test::Throughput {
             command(&self.dac, "disable")?;
-            // What the page has at the end of the time is what counts: its first report after that.
+            // The state of the page at the end of the time counts: its first report after that.
             let ended = SystemTime::now().duration_since(UNIX_EPOCH)?.as_secs_f64() * 1e3;
             while self.newest.at <= ended {
-                self.look()?;
+                self.poll_page()?;
             }
         } else {
             self.wait_until_quiet()?;
@@ -218,9 +218,9 @@ impl<'a> Bench<'a> {
 
     fn wait_until_quiet(&mut self) -> anyhow::Result<()> {
         let (mut received, mut since) = (self.newest.received(), Instant::now());
-        let until = since + LATE;
-        while since.elapsed() < QUIET && Instant::now() < until {
-            self.look()?;
+        let until = since + LATE_SAMPLE_TIMEOUT;
+        while since.elapsed() < QUIET_TIMEOUT && Instant::now() < until {
+            self.poll_page()?;
             if self.newest.received() != received {
                 (received, since) = (self.newest.received(), Instant::now());
             }
@@ -241,10 +241,10 @@ impl<'a> Bench<'a> {
 
 /// Waits until the DAC lists both instances.
 fn wait_until_known(dac: &str) -> anyhow::Result<()> {
-    let until = Instant::now() + PATIENCE;
+    let until = Instant::now() + PAGE_TIMEOUT;
     for (_, instance) in INSTANCES {
         while dac_http::ledger(dac, instance)?.is_none() {
-            thread::sleep(LOOK);
+            thread::sleep(POLL_INTERVAL);
             if Instant::now() > until {
                 bail!("the DAC does not list {instance}");
             }

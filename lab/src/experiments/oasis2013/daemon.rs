@@ -28,7 +28,7 @@ pub struct Daemon {
     /// Samples of each probe.
     #[arg(long)]
     flushes: Option<u64>,
-    /// What takes the samples.
+    /// Source of the samples.
     #[arg(long, default_value = "daemon")]
     source: Source,
 }

@@ -15,17 +15,17 @@ use std::{
 /// Rows that are recorded before the start, and flushed again and again.
 const RECORDED: usize = 512;
 /// Between two of them, so that their values differ as those of a machine at work.
-const APART: Duration = Duration::from_micros(500);
+const RECORD_INTERVAL: Duration = Duration::from_micros(500);
 /// From one burst to the next.
-const BURST: Duration = Duration::from_millis(1);
+const BURST_INTERVAL: Duration = Duration::from_millis(1);
 /// Samples of one burst as fast as possible.
-const AT_ONCE: u64 = 1_024;
+const BURST_SAMPLES: u64 = 1_024;
 /// Room for some ten milliseconds of a million samples a second.
 const RING: usize = 4 * 1024 * 1024;
 /// As fast as possible.
 const MAX: &str = "max";
 /// A full ring means that the node lags: the generator waits, so that nothing is dropped.
-const PATIENCE: Duration = Duration::from_secs(1);
+const FLUSH_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Flushes samples of both probes in turn.
 #[derive(Debug)]
@@ -42,7 +42,7 @@ struct Tape<S> {
 }
 
 impl Generator {
-    /// A generator that flushes each probe at this pace, and stops after so many samples of each.
+    /// A generator that flushes each probe at this pace, and stops after `flushes` samples of each.
     pub fn new(pace: Pace, flushes: Option<u64>) -> Self {
         Self { pace, flushes: flushes.unwrap_or(u64::MAX) }
     }
@@ -56,7 +56,7 @@ impl Generator {
         let node = builder.start(TcpConnector::new(channel))?;
         ready(&[])?;
         let (pace, flushes) = (self.pace, self.flushes);
-        // It ends with the process: a disabled probe takes nothing.
+        // The thread ends with the process: a disabled probe takes nothing.
         thread::Builder::new().name("generator".into()).spawn(move || {
             pace.run(|count| {
                 // Both, whatever the other one does.
@@ -77,17 +77,17 @@ impl<S: Sample> Tape<S> {
         mut source: impl Probe<Sample = S>,
     ) -> anyhow::Result<Self> {
         let probe =
-            builder.pushed(instance, RingConfig { bytes: RING, overflow: Overflow::Block(PATIENCE) })?;
+            builder.pushed(instance, RingConfig { bytes: RING, overflow: Overflow::Block(FLUSH_TIMEOUT) })?;
         builder.disabled(instance)?;
         let mut row = || {
-            thread::sleep(APART);
+            thread::sleep(RECORD_INTERVAL);
             source.sample().with_context(|| format!("cannot record {instance}"))
         };
         let rows = (0..RECORDED).map(|_| row()).collect::<anyhow::Result<_>>()?;
         Ok(Self { probe, rows, flushed: 0 })
     }
 
-    /// Flushes the next rows if the probe is enabled, up to so many in all. Returns whether it did.
+    /// Flushes the next rows if the probe is enabled, up to `most` in all. Returns whether it did.
     fn flush(&mut self, count: u64, most: u64) -> bool {
         let count = if self.probe.is_enabled() { count.min(most - self.flushed) } else { 0 };
         for number in self.flushed..self.flushed + count {
@@ -98,7 +98,7 @@ impl<S: Sample> Tape<S> {
     }
 }
 
-/// How many samples are due when.
+/// Number of samples that are due at a time.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Pace {
     /// Samples a second; none for as fast as possible.
@@ -137,11 +137,11 @@ impl Pace {
         let (began, mut done) = (Instant::now(), 0);
         loop {
             let due = self.due(began.elapsed());
-            let count = due.map_or(AT_ONCE, |due| due - done);
+            let count = due.map_or(BURST_SAMPLES, |due| due - done);
             done = due.unwrap_or_default();
             // As fast as possible, a full ring is the pause.
             if !flush(count) || due.is_some() {
-                thread::sleep(BURST);
+                thread::sleep(BURST_INTERVAL);
             }
         }
     }

@@ -15,12 +15,12 @@ mod tests;
 
 pub use daemon::Daemon;
 
-use crate::experiment::{Cell, Downloads, Interrupt, Measured, Method, Readiness, Surroundings};
+use crate::experiment::{Cell, CellContext, Downloads, Interrupt, Measured, Method, Readiness};
 use settings::{Door, Settings};
 use std::{collections::BTreeMap, path::Path, time::Duration};
 
 /// Starting DAC, probes and browser, and the last messages.
-const OVERHEAD: Duration = Duration::from_secs(8);
+const CELL_OVERHEAD: Duration = Duration::from_secs(8);
 
 /// The experiment.
 #[derive(Debug)]
@@ -43,16 +43,11 @@ impl Method for Oasis2013 {
     }
 
     fn expected(&self, cell: &Cell) -> Duration {
-        Settings::of(cell).map_or(OVERHEAD, |settings| settings.length() + OVERHEAD)
+        Settings::of(cell).map_or(CELL_OVERHEAD, |settings| settings.length() + CELL_OVERHEAD)
     }
 
-    fn measure(
-        &self,
-        cell: &Cell,
-        folder: &Path,
-        surroundings: &Surroundings<'_>,
-    ) -> anyhow::Result<Measured> {
-        cell::measure(cell, &Settings::of(cell)?, folder, surroundings)
+    fn measure(&self, cell: &Cell, folder: &Path, context: &CellContext<'_>) -> anyhow::Result<Measured> {
+        cell::measure(cell, &Settings::of(cell)?, folder, context)
     }
 
     fn show(

@@ -20,7 +20,7 @@ use std::{
 /// The SDK's sources, and what it is built to.
 const SDK: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../sdk/typescript");
 
-/// What the page tells every now and then.
+/// Report that the page posts now and then.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PageReport {
@@ -29,13 +29,13 @@ pub struct PageReport {
     /// The browser, as it calls itself.
     pub browser: String,
     /// The instances, as in the page's address.
-    pub instances: Vec<Shown>,
+    pub instances: Vec<InstanceReport>,
 }
 
-/// What the page has of an instance.
+/// State of an instance in the page.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Shown {
+pub struct InstanceReport {
     /// Its name.
     pub name: String,
     /// Samples that have arrived.

@@ -37,7 +37,7 @@ impl FromStr for Test {
     }
 }
 
-/// How the dashboard gets samples.
+/// Door through which the dashboard gets samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Door {
     /// Another way than the DAC's doors.
@@ -68,7 +68,7 @@ impl FromStr for Door {
 }
 
 impl Door {
-    /// What the DAC must have for it.
+    /// Returns the outlet that the DAC must have for it.
     pub fn outlet(self) -> Option<OutletKind> {
         match self {
             Self::Outlet(kind) => Some(kind),
@@ -82,7 +82,7 @@ impl Door {
     }
 }
 
-/// What takes the samples.
+/// Source of the samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Source {
     /// Probes that read `/proc`, as in the publications.
@@ -169,7 +169,7 @@ impl Settings {
         })
     }
 
-    /// How samples reach the page; none for doors that the model of the page does not have.
+    /// Returns the way of samples to the page; none for doors that the model of the page does not have.
     pub fn way(&self) -> Option<Way> {
         match &*self.door_name {
             "websocket" | "websocket-2012" | "events" => Some(Way::Pushed),
@@ -179,7 +179,7 @@ impl Settings {
         }
     }
 
-    /// How long samples come.
+    /// Returns the time during which samples come.
     pub fn length(&self) -> Duration {
         match self.rate.hertz {
             Some(hertz) if self.test != Test::Throughput => {

@@ -1,10 +1,10 @@
-//! What comes of a cell.
+//! Summary of a cell.
 
 use super::{
     super::{browser::TabMemory, monitor::Watched, relay::Delays},
     arrival,
     daemon::INSTANCES,
-    pages::{PageReport, Shown},
+    pages::{InstanceReport, PageReport},
     settings::{Settings, Test},
 };
 use crate::{
@@ -15,10 +15,10 @@ use crate::{
 
 const MEBIBYTE: f64 = 1024.0 * 1024.0;
 
-/// What was seen.
+/// Observations of a cell.
 #[derive(Debug)]
 pub struct Observed {
-    /// What the page said at the end.
+    /// Last report of the page.
     pub page: PageReport,
     /// Samples of all instances that the page received, also after the end.
     pub in_the_end: u64,
@@ -28,11 +28,11 @@ pub struct Observed {
     pub memory: Vec<MemoryReading>,
     /// Bytes on the wire, if they could be captured.
     pub traffic: Option<Traffic>,
-    /// Of the way between page and door.
+    /// Delays of the way between page and door.
     pub delays: Delays,
     /// The server.
     pub watched: Vec<Watched>,
-    /// How long it took.
+    /// Duration in seconds.
     pub seconds: f64,
 }
 
@@ -43,9 +43,9 @@ pub struct MemoryReading {
     pub at: f64,
     /// Samples that the page had received.
     pub samples: u64,
-    /// Of its processes, bytes.
+    /// Memory of the tab's processes, bytes.
     pub tab: TabMemory,
-    /// Of its scripts, bytes, if the browser says.
+    /// Heap of the tab's scripts, bytes, if the browser reports it.
     pub heap: Option<u64>,
     /// Characters of responses that the page holds.
     pub held: u64,
@@ -70,7 +70,7 @@ pub fn measured(settings: &Settings, observed: &Observed) -> Measured {
         put(&format!("sent_{probe}"), *sent as f64);
         put(&format!("received_{probe}"), received as f64);
         put(&format!("lag_{probe}_percent"), lag(*sent, received));
-        if let Some(Shown { messages: messages @ 1.., bytes, .. }) = shown {
+        if let Some(InstanceReport { messages: messages @ 1.., bytes, .. }) = shown {
             put(&format!("message_bytes_{probe}"), *bytes as f64 / *messages as f64);
         }
     }
@@ -89,13 +89,18 @@ pub fn measured(settings: &Settings, observed: &Observed) -> Measured {
     put("server_cpu_percent", observed.watched.iter().map(|second| second.server_cpu).sum::<f64>() / seconds);
     if settings.test == Test::Age {
         let ages: Vec<f64> =
-            observed.page.instances.iter().flat_map(|Shown { ages, .. }| ages).copied().collect();
+            observed.page.instances.iter().flat_map(|InstanceReport { ages, .. }| ages).copied().collect();
         let Sample { mean, deviation, count } = Sample::of(&ages);
         put("age_mean_ms", mean);
         put("age_sd_ms", deviation);
         put("ages", count as f64);
-        let newest: Vec<f64> =
-            observed.page.instances.iter().flat_map(|Shown { newest, .. }| newest).copied().collect();
+        let newest: Vec<f64> = observed
+            .page
+            .instances
+            .iter()
+            .flat_map(|InstanceReport { newest, .. }| newest)
+            .copied()
+            .collect();
         let down = Sample::of(&observed.delays.down).mean;
         put("link_down_ms", down);
         if let (Some(way), Some(hertz), false) = (settings.way(), settings.rate.hertz, newest.is_empty()) {
@@ -130,7 +135,7 @@ fn lag(sent: u64, received: u64) -> f64 {
 }
 
 /// The mean bytes of a message of each probe, added up as in tables 5.1 and 5.2; and the bytes of a sample. None unless both probes have messages.
-fn message_bytes(instances: &[Shown]) -> Option<[f64; 2]> {
+fn message_bytes(instances: &[InstanceReport]) -> Option<[f64; 2]> {
     let samples: u64 = instances.iter().map(|shown| shown.received).sum();
     let bytes: u64 = instances.iter().map(|shown| shown.bytes).sum();
     if samples == 0 || instances.iter().any(|shown| shown.messages == 0) {
@@ -190,8 +195,8 @@ mod tests {
         assert_eq!((lag(0, 0), lag(200, 200), lag(200, 50), lag(200, 201)), (0.0, 0.0, 75.0, 0.0));
     }
 
-    fn shown(name: &str, received: u64, bytes: u64) -> Shown {
-        Shown { name: name.into(), received, messages: received, bytes, ..Shown::default() }
+    fn shown(name: &str, received: u64, bytes: u64) -> InstanceReport {
+        InstanceReport { name: name.into(), received, messages: received, bytes, ..InstanceReport::default() }
     }
 
     #[test]

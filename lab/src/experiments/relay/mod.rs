@@ -1,6 +1,6 @@
 //! A relay that delays what passes in both directions, as a long way does, and remembers by how much it did.
 //!
-//! A way keeps its delay for [`STEADY`]: what is sent in one go, as the head and the body of a response, arrives in one go. Pieces keep their order: one
+//! A way keeps its delay for [`DELAY_INTERVAL`]: what is sent in one go, as the head and the body of a response, arrives in one go. Pieces keep their order: one
 //! whose delay is over waits for the piece before it. What a connection reads waits in memory, at most [`PIECES`] pieces in each
 //! direction; then its sender is not read any more.
 
@@ -21,10 +21,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Most bytes of a piece.
-const PIECE: usize = 16 * 1024;
-/// How long the delay of a direction stays the same.
-const STEADY: Duration = Duration::from_millis(5);
+/// Upper bound of the bytes of a chunk.
+const READ_CHUNK_BYTES: usize = 16 * 1024;
+/// Time during which the delay of a direction stays the same.
+const DELAY_INTERVAL: Duration = Duration::from_millis(5);
 /// Pieces under way in one direction of a connection.
 const PIECES: usize = 1_024;
 
@@ -43,7 +43,7 @@ pub struct Delays {
     pub up: Vec<f64>,
     /// From the server.
     pub down: Vec<f64>,
-    /// Of each exchange of a connection: of its request's last piece, and of its answer's. The last exchange of a connection is not among them.
+    /// Delays of each exchange of a connection: of its request's last piece, and of its answer's. The last exchange of a connection is not among them.
     pub exchanges: Vec<(f64, f64)>,
 }
 
@@ -75,8 +75,8 @@ enum Direction {
     Down,
 }
 
-/// What was read, and when it may be written.
-struct Piece {
+/// Chunk that was read, and the time when it may be written.
+struct DelayedChunk {
     read: Instant,
     due: Instant,
     bytes: Vec<u8>,
@@ -101,7 +101,7 @@ impl Relay {
         Ok(relay)
     }
 
-    /// Where clients connect.
+    /// Returns the address for clients.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
@@ -146,16 +146,16 @@ fn relay_connection(
 }
 
 /// Reads until an end closes the connection.
-fn read(mut from: TcpStream, link: Link, mut random: Rng, to: &SyncSender<Piece>) {
-    let (mut buffer, mut last) = ([0; PIECE], Instant::now());
+fn read(mut from: TcpStream, link: Link, mut random: Rng, to: &SyncSender<DelayedChunk>) {
+    let (mut buffer, mut last) = ([0; READ_CHUNK_BYTES], Instant::now());
     let (mut delay, mut since) = (link.delay(&mut random), last);
     while let Ok(count @ 1..) = from.read(&mut buffer) {
         let read = Instant::now();
-        if read > since + STEADY {
+        if read > since + DELAY_INTERVAL {
             (delay, since) = (link.delay(&mut random), read);
         }
         last = last.max(read + delay);
-        let piece = Piece { read, due: last, bytes: buffer[..count].to_vec() };
+        let piece = DelayedChunk { read, due: last, bytes: buffer[..count].to_vec() };
         if to.send(piece).is_err() {
             break;
         }
@@ -167,7 +167,7 @@ fn read(mut from: TcpStream, link: Link, mut random: Rng, to: &SyncSender<Piece>
 fn write(
     mut to: TcpStream,
     direction: Direction,
-    pieces: Receiver<Piece>,
+    pieces: Receiver<DelayedChunk>,
     exchange: &Mutex<Exchange>,
     delays: &Mutex<Delays>,
 ) {

@@ -9,7 +9,7 @@ use super::{
 use crate::{
     child::Child,
     cpu,
-    experiment::{Cell, Interrupt, Measured, Surroundings},
+    experiment::{Cell, CellContext, Interrupt, Measured},
 };
 use anyhow::{Context, bail, ensure};
 use std::{
@@ -20,12 +20,12 @@ use std::{
 
 /// Starting the browser, slow readings, the clocks.
 const GRACE: Duration = Duration::from_secs(60);
-/// How often Ctrl-C and the browser are looked at.
-const LOOK: Duration = Duration::from_millis(200);
+/// Interval between two polls of Ctrl-C and the browser.
+const POLL_INTERVAL: Duration = Duration::from_millis(200);
 /// The publication's limit for the difference of the clocks, milliseconds.
 const MOST_OFFSET: f64 = 2.0;
 
-/// What runs besides the browser.
+/// Processes besides the browser.
 struct Stage {
     site: Site<PageResult>,
     /// A DAC, or the bare server.
@@ -68,8 +68,8 @@ pub fn show(
         say(&format!("{:9} {}", door.name(), stage.address(&[door], settings)?))?;
     }
     while !interrupt.is_set() {
-        // What a page has measured is for its reader.
-        stage.site.result(LOOK);
+        // A page's measurements are for its reader.
+        stage.site.result(POLL_INTERVAL);
     }
     Ok(())
 }
@@ -79,15 +79,15 @@ pub fn measure(
     cell: &Cell,
     settings: &Settings,
     folder: &Path,
-    surroundings: &Surroundings<'_>,
+    context: &CellContext<'_>,
 ) -> anyhow::Result<Measured> {
     let stage = Stage::start(settings)?;
     let Stage { site, server, relay, .. } = &stage;
-    let mut node = surroundings.node(cell, 0)?;
+    let mut node = context.node(cell, 0)?;
     let seen = live::server(node.server.take(), Vec::new());
     let monitor = Monitor::start(vec![server.pid()], Vec::new(), seen);
     let mut browser = Browser::open(settings.browser, &stage.address(&settings.doors, settings)?)?;
-    let results = wait(site, &mut browser, settings, surroundings)?;
+    let results = wait(site, &mut browser, settings, context)?;
     drop(browser);
     let watched = monitor.stop();
     node.finish();
@@ -106,14 +106,14 @@ fn wait(
     site: &Site<PageResult>,
     browser: &mut Browser,
     settings: &Settings,
-    surroundings: &Surroundings<'_>,
+    context: &CellContext<'_>,
 ) -> anyhow::Result<Vec<PageResult>> {
     let until = Instant::now() + settings.length() + GRACE;
     let mut results = Vec::new();
     while results.len() < settings.doors.len() {
-        surroundings.interrupt.check()?;
+        context.interrupt.check()?;
         browser.check()?;
-        results.extend(site.result(LOOK));
+        results.extend(site.result(POLL_INTERVAL));
         if Instant::now() > until {
             bail!("{} of {} pages have posted their readings", results.len(), settings.doors.len());
         }

@@ -16,12 +16,12 @@ mod tests;
 pub use bare::BareServer;
 pub use sensor::Sensor;
 
-use crate::experiment::{Cell, Downloads, Interrupt, Measured, Method, Readiness, Surroundings};
+use crate::experiment::{Cell, CellContext, Downloads, Interrupt, Measured, Method, Readiness};
 use settings::Settings;
 use std::{collections::BTreeMap, path::Path, time::Duration};
 
 /// Starting DAC, sensor and browser.
-const OVERHEAD: Duration = Duration::from_secs(4);
+const CELL_OVERHEAD: Duration = Duration::from_secs(4);
 
 /// The experiment.
 #[derive(Debug)]
@@ -39,16 +39,11 @@ impl Method for WindComm {
     }
 
     fn expected(&self, cell: &Cell) -> Duration {
-        Settings::of(cell).map_or(OVERHEAD, |settings| settings.length() + OVERHEAD)
+        Settings::of(cell).map_or(CELL_OVERHEAD, |settings| settings.length() + CELL_OVERHEAD)
     }
 
-    fn measure(
-        &self,
-        cell: &Cell,
-        folder: &Path,
-        surroundings: &Surroundings<'_>,
-    ) -> anyhow::Result<Measured> {
-        cell::measure(cell, &Settings::of(cell)?, folder, surroundings)
+    fn measure(&self, cell: &Cell, folder: &Path, context: &CellContext<'_>) -> anyhow::Result<Measured> {
+        cell::measure(cell, &Settings::of(cell)?, folder, context)
     }
 
     fn show(

@@ -10,21 +10,21 @@ use axum::{Router, response::Html, routing::get};
 use serde::Deserialize;
 use std::{net::SocketAddr, time::Duration};
 
-/// What a page posts when it has all its readings.
+/// Result that a page posts when it has all its readings.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PageResult {
-    /// How the page got the readings.
+    /// Door of the readings.
     pub door: String,
     /// From the reading of the sensor until the browser had it, milliseconds.
     pub latencies: Vec<f64>,
-    /// Of the answers of polls: from the first byte in the browser until the page has it, milliseconds.
+    /// Times from the first byte of a poll's answer in the browser until the page has it, milliseconds.
     pub handovers: Vec<f64>,
     /// The browser's clock minus the server's before the first reading and after the last one, milliseconds.
     pub offsets: [f64; 2],
     /// The browser, as it calls itself.
     pub browser: String,
-    /// What went wrong; empty if nothing did.
+    /// Error message; empty without an error.
     pub error: String,
 }
 

@@ -5,7 +5,7 @@ use crate::experiment::Cell;
 use anyhow::bail;
 use std::{str::FromStr, time::Duration};
 
-/// How a page gets readings.
+/// Door through which a page gets readings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Door {
     /// A packet of 2012 in a frame.
@@ -25,7 +25,7 @@ pub enum Door {
 impl Door {
     /// The publication's.
     pub const OF_THE_PAPER: [Self; 3] = [Self::WebSocket, Self::LongPoll, Self::Poll];
-    /// Those of a DAC.
+    /// Doors of a DAC.
     pub const OF_A_DAC: [Self; 5] = [Self::WebSocket, Self::LongPoll, Self::Poll, Self::Events, Self::Stream];
     /// Every door.
     pub const ALL: [Self; 6] =
@@ -95,7 +95,7 @@ impl Settings {
         })
     }
 
-    /// How long the sensor needs for these readings.
+    /// Returns the time that the sensor needs for these readings.
     pub fn length(&self) -> Duration {
         PERIOD * u32::try_from(self.readings).unwrap_or(u32::MAX)
     }

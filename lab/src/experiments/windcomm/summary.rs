@@ -1,4 +1,4 @@
-//! What comes of a cell: the latencies of each door, beside what was to be expected.
+//! Summary of a cell: the latencies of each door, beside the expected ones.
 
 use super::{
     super::{monitor::Watched, relay::Delays},
@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{experiment::Measured, statistics::Sample};
 
-/// Of the sensor, milliseconds: from here on a reading may wait for a request.
+/// Half a period of the sensor, milliseconds: from here on a reading may wait for a request.
 const HALF_A_PERIOD: f64 = 125.0;
 
 /// The measures of one door, or of all with their names in front.
@@ -100,7 +100,7 @@ fn case(mean: f64) -> (f64, &'static str) {
     }
 }
 
-/// Of doors that were measured at the same time: the test of each pair.
+/// Tests each pair of doors that were measured at the same time.
 fn compare(measured: &mut Measured, samples: &[(Door, Sample)]) {
     for (index, (one, first)) in samples.iter().enumerate() {
         for (other, second) in &samples[index + 1..] {

@@ -14,7 +14,7 @@ fn cells(plan: &str, repeat: usize) -> Vec<Cell> {
     choice.cells(&experiment()).expect("cells")
 }
 
-/// Those of the plan without flags.
+/// Returns the settings of the plan without flags.
 pub fn settings(door: &str) -> Settings {
     let cell = cells("default", 1).into_iter().find(|cell| cell.server == door).expect("a cell");
     Settings::of(&cell).expect("settings")

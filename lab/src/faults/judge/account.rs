@@ -12,8 +12,8 @@ use std::{
 };
 use uuid::Uuid;
 
-/// Bytes of batches that are read at once.
-const READ: usize = 1024 * 1024;
+/// Bytes of batches that one read returns.
+const READ_CHUNK_BYTES: usize = 1024 * 1024;
 
 /// The word for samples that a killed process took with it before it could report them.
 pub const DIED_WITH_NODE: &str = "died_with_node";
@@ -57,19 +57,19 @@ pub struct Account {
 /// Samples that the archive declares lost: how many, and which if it knows.
 type Declared = (Cause, u64, Option<RangeInclusive<u64>>);
 
-/// What the archive has of one life.
+/// Samples of one life, as the archive has them.
 #[derive(Debug, Default)]
-struct Found {
+struct ArchivedLife {
     stored: Numbers,
     declared: Vec<Declared>,
     duplicates: u64,
     altered: u64,
-    /// Sequence numbers of samples that the node did not take, so that nobody generated them.
+    /// Sequence numbers without a sample: the node did not take it.
     not_taken: u64,
 }
 
 impl Account {
-    /// Reads an archive that nobody writes.
+    /// Reads an archive without a writer.
     pub fn of(archive: &Path, lives: &[Life]) -> anyhow::Result<Self> {
         let mut account = Self::default();
         let history = History::open(archive).context("cannot open the archive")?;
@@ -80,7 +80,7 @@ impl Account {
             let found = read(&history, node, instance)?;
             let of_node = lives.iter().filter(|life| (&*life.node, &*life.instance) == (node, instance));
             for life in of_node {
-                account.add(life, found.get(&life.life).unwrap_or(&Found::default()));
+                account.add(life, found.get(&life.life).unwrap_or(&ArchivedLife::default()));
             }
         }
         oasis_store::check(archive, |event| {
@@ -90,7 +90,7 @@ impl Account {
         Ok(account)
     }
 
-    fn add(&mut self, life: &Life, found: &Found) {
+    fn add(&mut self, life: &Life, found: &ArchivedLife) {
         let generated = life.generated.max(found.newest(life));
         let missing = generated - found.stored.count();
         let (mut declared, mut both) = (0_u64, 0);
@@ -128,7 +128,7 @@ impl Account {
     }
 }
 
-impl Found {
+impl ArchivedLife {
     /// The newest sample that certainly was generated: the process may have died between a sample and its note in the journal.
     fn newest(&self, life: &Life) -> u64 {
         let unnoted = life.generated + u64::from(life.was_killed);
@@ -139,11 +139,11 @@ impl Found {
 }
 
 /// The samples of one instance, by the life that their values name.
-fn read(history: &History, node: &str, instance: &str) -> anyhow::Result<HashMap<u64, Found>> {
-    let mut samples = Samples::new(history, (node, instance), 0, None, READ);
-    let mut found: HashMap<u64, Found> = HashMap::new();
+fn read(history: &History, node: &str, instance: &str) -> anyhow::Result<HashMap<u64, ArchivedLife>> {
+    let mut samples = Samples::new(history, (node, instance), 0, None, READ_CHUNK_BYTES);
+    let mut found: HashMap<u64, ArchivedLife> = HashMap::new();
     let mut lives: HashMap<Uuid, u64> = HashMap::new();
-    // Sequence numbers of a run that nobody generated, up to here.
+    // Sequence numbers of a run without a sample, up to here.
     let mut not_taken: HashMap<Uuid, u64> = HashMap::new();
     let mut missing = Vec::new();
     while let Some(item) = samples.next()? {
@@ -169,7 +169,7 @@ fn read(history: &History, node: &str, instance: &str) -> anyhow::Result<HashMap
         }
     }
     for Missing { run, count, cause, numbers } in missing {
-        // Without any sample of the run nobody knows which process it was.
+        // Without any sample of the run its process is unknown.
         let Some(found) = lives.get(&run).and_then(|life| found.get_mut(life)) else { continue };
         match cause {
             Cause::NotTaken => found.not_taken += count,
@@ -191,14 +191,14 @@ fn named(sample: &Sample) -> Option<(u64, u64)> {
 mod tests {
     use super::*;
 
-    fn found(stored: impl IntoIterator<Item = u64>, declared: &[(Cause, u64)]) -> Found {
+    fn found(stored: impl IntoIterator<Item = u64>, declared: &[(Cause, u64)]) -> ArchivedLife {
         let declared = declared.iter().map(|(cause, count)| (*cause, *count, None)).collect();
-        let mut found = Found { declared, ..Found::default() };
+        let mut found = ArchivedLife { declared, ..ArchivedLife::default() };
         stored.into_iter().for_each(|number| assert!(found.stored.add(number)));
         found
     }
 
-    fn account(generated: u64, was_killed: bool, found: &Found) -> Account {
+    fn account(generated: u64, was_killed: bool, found: &ArchivedLife) -> Account {
         let life = Life { node: "n".into(), instance: "i".into(), life: 1, generated, was_killed };
         let mut account = Account::default();
         account.add(&life, found);

@@ -33,7 +33,7 @@ impl Numbers {
         self.words.get((number / 64) as usize).is_some_and(|word| word & (1 << (number % 64)) != 0)
     }
 
-    /// How many.
+    /// Returns the count of the numbers.
     pub fn count(&self) -> u64 {
         self.count
     }

@@ -10,7 +10,7 @@ pub const RECOVERY_TARGET: Duration = Duration::from_secs(3);
 /// Characters of a verdict in the table.
 const LONGEST_CELL: usize = 120;
 
-/// How a scenario ended.
+/// Outcome of a scenario.
 #[derive(Debug, Clone, Default)]
 pub struct Outcome {
     /// Its name.
@@ -37,11 +37,11 @@ pub struct Outcome {
     pub peak_bytes: u64,
     /// The bound for that.
     pub bound_bytes: u64,
-    /// How long the scenario took.
+    /// Duration of the scenario.
     pub length: Duration,
     /// Further counts.
     pub notes: BTreeMap<&'static str, u64>,
-    /// What else broke.
+    /// Further failures.
     pub failures: Vec<String>,
     /// Why the scenario cannot run here.
     pub skipped: Option<String>,

@@ -21,12 +21,12 @@ use tokio_tungstenite::tungstenite::{
     http::HeaderValue,
 };
 
-/// How long the socket is waited for.
-const LOOK: Duration = Duration::from_millis(200);
-/// Until a subscription that failed is tried again.
-const AGAIN: Duration = Duration::from_millis(50);
+/// Timeout of a read from the socket.
+const READ_TIMEOUT: Duration = Duration::from_millis(200);
+/// Delay before a subscription that failed is tried again.
+const RETRY_DELAY: Duration = Duration::from_millis(50);
 
-/// What a reader has received.
+/// Samples that a reader has received.
 #[derive(Debug, Default, Clone)]
 pub struct Received {
     /// Samples.
@@ -103,7 +103,7 @@ impl Reader {
             while !reading.is_over.load(Ordering::Relaxed) {
                 // Whatever ended it: the DAC may be gone for a while.
                 let _ = reading.connection();
-                thread::sleep(AGAIN);
+                thread::sleep(RETRY_DELAY);
             }
         });
         Self { received, is_over, thread: Some(thread) }
@@ -147,7 +147,7 @@ impl Reading {
     fn connection(&mut self) -> anyhow::Result<()> {
         let place: SocketAddr = self.address.parse()?;
         let stream = TcpStream::connect_timeout(&place, Duration::from_secs(1))?;
-        stream.set_read_timeout(Some(LOOK))?;
+        stream.set_read_timeout(Some(READ_TIMEOUT))?;
         let mut request = format!("ws://{}/ws", self.address).into_client_request()?;
         request.headers_mut().insert("Sec-WebSocket-Protocol", HeaderValue::from_static("oasis.v1"));
         let (mut socket, _) = client(request, stream).map_err(|error| anyhow!("{error}"))?;
@@ -202,7 +202,7 @@ impl Reading {
             }
             "unsubscribed" | "error" => {
                 lock(&self.received).ended += 1;
-                thread::sleep(AGAIN);
+                thread::sleep(RETRY_DELAY);
                 self.subscribe(socket)?;
             }
             _ => {}

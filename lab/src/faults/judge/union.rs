@@ -1,4 +1,4 @@
-//! What several archives have of one node: each sample is in one of them, or declared lost with a cause of its own.
+//! Union of several archives of one node: each sample is in one of them, or declared lost with a cause of its own.
 
 use anyhow::Context;
 use oasis_history::{SampleOrMissing, Samples};
@@ -10,8 +10,8 @@ use std::{
 };
 use uuid::Uuid;
 
-/// Bytes of batches that are read at once.
-const READ: usize = 1024 * 1024;
+/// Bytes of batches that one read returns.
+const READ_CHUNK_BYTES: usize = 1024 * 1024;
 
 /// Samples and losses of all archives.
 #[derive(Debug, Default)]
@@ -26,10 +26,10 @@ pub struct Union {
 }
 
 impl Union {
-    /// Adds an archive that nobody writes.
+    /// Adds an archive without a writer.
     pub fn add(&mut self, archive: &Path, names: (&str, &str)) -> anyhow::Result<()> {
         let history = History::open(archive).context("cannot open an archive")?;
-        let mut samples = Samples::new(&history, names, 0, None, READ);
+        let mut samples = Samples::new(&history, names, 0, None, READ_CHUNK_BYTES);
         let mut own = HashMap::new();
         while let Some(found) = samples.next()? {
             match found {
@@ -70,7 +70,7 @@ impl Union {
         runs.into_iter().any(|run| self.cause(run, number).is_some())
     }
 
-    /// Returns the missing samples of a run by cause, and how many have none. The node has taken so many.
+    /// Returns the missing samples of a run by cause, and the number without one. The node has taken `taken` samples.
     pub fn missing(&self, taken: u64) -> (BTreeMap<String, u64>, u64) {
         let (mut declared, mut undeclared) = (BTreeMap::new(), 0);
         let runs: std::collections::BTreeSet<_> = self.samples.keys().map(|(run, _)| *run).collect();

@@ -10,13 +10,13 @@ use std::{
     time::{Duration, Instant},
 };
 
-const PERIOD: Duration = Duration::from_millis(100);
+const REQUEST_INTERVAL: Duration = Duration::from_millis(100);
 /// An answer that takes longer counts as none.
-const DEADLINE: Duration = Duration::from_secs(2);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// What was seen.
+/// Results of the requests.
 #[derive(Debug, Clone, Default)]
-pub struct Seen {
+pub struct RequestStatistics {
     /// Requests.
     pub asked: u64,
     /// Answers other than 200 within the deadline.
@@ -31,7 +31,7 @@ pub struct Seen {
 #[derive(Debug)]
 pub struct Watch {
     is_over: Arc<AtomicBool>,
-    asking: Option<JoinHandle<Seen>>,
+    asking: Option<JoinHandle<RequestStatistics>>,
 }
 
 impl Watch {
@@ -40,10 +40,10 @@ impl Watch {
         let is_over = Arc::new(AtomicBool::new(false));
         let (address, over) = (address.to_owned(), is_over.clone());
         let asking = thread::spawn(move || {
-            let mut seen = Seen::default();
+            let mut seen = RequestStatistics::default();
             while !over.load(Ordering::Relaxed) {
-                seen.ask(&address);
-                thread::sleep(PERIOD);
+                seen.request(&address);
+                thread::sleep(REQUEST_INTERVAL);
             }
             seen
         });
@@ -51,7 +51,7 @@ impl Watch {
     }
 
     /// Ends.
-    pub fn finish(mut self) -> Seen {
+    pub fn finish(mut self) -> RequestStatistics {
         self.is_over.store(true, Ordering::Relaxed);
         self.asking.take().and_then(|asking| asking.join().ok()).unwrap_or_default()
     }
@@ -63,10 +63,10 @@ impl Drop for Watch {
     }
 }
 
-impl Seen {
-    fn ask(&mut self, address: &str) {
+impl RequestStatistics {
+    fn request(&mut self, address: &str) {
         let began = Instant::now();
-        let failure = match http::request(address, "GET", "/healthz", DEADLINE) {
+        let failure = match http::request(address, "GET", "/healthz", ANSWER_TIMEOUT) {
             Ok(answer) if answer.status == 200 => None,
             Ok(answer) => Some(format!("/healthz: {} {}", answer.status, answer.body)),
             Err(error) => Some(format!("/healthz: {error:#}")),

@@ -3,7 +3,7 @@
 use super::Scenario;
 use crate::faults::{
     system::clock::ShiftedClock,
-    waiting::{PATIENCE, until},
+    waiting::{RECOVERY_TIMEOUT, until},
     world::World,
 };
 use std::{fs, io, path::Path, thread, time::Duration};
@@ -45,7 +45,7 @@ fn with_clock(world: &mut World) -> anyhow::Result<Option<ShiftedClock>> {
     world.start_pair()?;
     // Some files must be sealed: only these are deleted as a whole.
     let archive = world.settings.archive.clone();
-    until("three segment files", PATIENCE, || match segment_files(&archive) {
+    until("three segment files", RECOVERY_TIMEOUT, || match segment_files(&archive) {
         Ok(files) if files >= 3 => Ok(()),
         other => Err(format!("{other:?}")),
     })?;

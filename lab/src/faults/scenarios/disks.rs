@@ -6,7 +6,7 @@ use crate::faults::{
         dac::DacProcess,
         disk::{BadSyncs, SmallDisk, SyncFault},
     },
-    waiting::{PATIENCE, until},
+    waiting::{RECOVERY_TIMEOUT, until},
     world::World,
 };
 use anyhow::Context;
@@ -169,13 +169,13 @@ fn term_in_hang(world: &mut World) -> anyhow::Result<()> {
     let Some(bad) = injected(world, SyncFault::Hangs)? else { return Ok(()) };
     world.expect_not_ready("has not returned")?;
     world.dac()?.signal(Signal::TERM)?;
-    until("the DAC has ended after SIGTERM", PATIENCE, || {
+    until("the DAC has ended after SIGTERM", RECOVERY_TIMEOUT, || {
         world.dac().is_ok_and(DacProcess::is_over).then_some(()).ok_or("it runs")
     })?;
     // A traced thread keeps its process from being waited for.
     drop(bad);
     let status = world.terminate_dac()?;
-    // It could not store everything, and must not say so.
+    // The DAC could not store everything, and must report a failure.
     if status.success() {
         world.outcome.failures.push("the DAC ended with success, although its disk hung".into());
     }
@@ -187,7 +187,7 @@ fn damaged_file(world: &mut World) -> anyhow::Result<()> {
     world.outcome.justified.push("damaged");
     world.settings.more = "segment_bytes = 65536\n".into();
     world.start_pair()?;
-    let closed = until("a file is closed", PATIENCE, || {
+    let closed = until("a file is closed", RECOVERY_TIMEOUT, || {
         let first = world.settings.archive.join("0000000001.oseg");
         let second = world.settings.archive.join("0000000002.oseg");
         second.exists().then_some(first).ok_or("none")

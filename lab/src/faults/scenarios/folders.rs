@@ -1,4 +1,4 @@
-//! What happens to the archive's folder under a DAC, or before it starts.
+//! Faults of the archive's folder under a DAC, or before it starts.
 
 use super::Scenario;
 use crate::faults::{
@@ -42,7 +42,7 @@ pub const SCENARIOS: &[Scenario] = &[
 ];
 
 /// Longest for a DAC that cannot start to say so.
-const REFUSAL: Duration = Duration::from_secs(20);
+const REFUSAL_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Starts a DAC that must refuse, with these words in its message.
 fn expect_refusal(world: &mut World, settings: &DacSettings, words: &str) -> anyhow::Result<()> {
@@ -50,7 +50,7 @@ fn expect_refusal(world: &mut World, settings: &DacSettings, words: &str) -> any
     let mut child = settings.command()?.stdout(log.try_clone()?).stderr(log).spawn()?;
     let began = Instant::now();
     let mut ended = None;
-    while ended.is_none() && began.elapsed() < REFUSAL {
+    while ended.is_none() && began.elapsed() < REFUSAL_TIMEOUT {
         thread::sleep(Duration::from_millis(10));
         ended = child.try_wait()?;
     }
@@ -110,7 +110,7 @@ fn folder_moved(world: &mut World) -> anyhow::Result<()> {
 }
 
 fn folder_removed(world: &mut World) -> anyhow::Result<()> {
-    // What was stored is gone with the folder, and nobody can say more of it.
+    // The stored samples are gone with the folder, and cannot be accounted for.
     world.is_unaccountable = true;
     world.start_pair()?;
     fs::remove_dir_all(&world.settings.archive).context("cannot remove the archive")?;
@@ -123,7 +123,7 @@ fn folder_removed(world: &mut World) -> anyhow::Result<()> {
 }
 
 fn expect_flush_refused(world: &mut World) -> anyhow::Result<()> {
-    let answer = world.dac()?.request("POST", "/api/v1/archive/flush", REFUSAL)?;
+    let answer = world.dac()?.request("POST", "/api/v1/archive/flush", REFUSAL_TIMEOUT)?;
     if answer.status == 200 {
         world.outcome.failures.push(format!("a flush into a missing folder was answered {}", answer.body));
     }

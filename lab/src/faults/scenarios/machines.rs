@@ -175,7 +175,7 @@ fn inject(
     let other = 1 - home;
     let relay = random.within(0..2) as usize;
     let moment = wall();
-    // What readers can still reach the node by, one way or the other.
+    // DACs and relays at which readers can still reach the node.
     let mut is_reached = vec![0, 1, 2 + other];
     let machines: Vec<Machine> = match fault {
         Fault::KillHome => {
@@ -220,7 +220,7 @@ fn inject(
             between(cluster.tem_machine(), &others, Loss::All)?
         }
     };
-    // What the node sent before packets were lost may still be read.
+    // Samples that the node sent before packets were lost may still be read.
     let moment = if machines.is_empty() { moment } else { wall() };
     cluster.until_read(&is_reached, moment)?;
     times.relays.push(Duration::from_nanos(wall() - moment));

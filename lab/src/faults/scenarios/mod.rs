@@ -20,9 +20,9 @@ use super::world::World;
 /// One scenario.
 #[derive(Debug)]
 pub struct Scenario {
-    /// How it is chosen.
+    /// Name by which it is chosen.
     pub name: &'static str,
-    /// What happens.
+    /// Description of the fault.
     pub about: &'static str,
     /// Whether continuous integration runs it.
     pub is_quick: bool,

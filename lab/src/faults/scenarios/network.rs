@@ -6,7 +6,7 @@ use crate::faults::{
         host::Host,
         link::{Link, Way},
     },
-    waiting::{PATIENCE, until},
+    waiting::{RECOVERY_TIMEOUT, until},
     world::World,
 };
 use std::{thread, time::Duration};
@@ -141,7 +141,7 @@ fn cut_frames(world: &mut World) -> anyhow::Result<()> {
     let link = linked(world, false)?;
     for _ in 0..((100.0 * world.scale) as u32).max(5) {
         link.cut_after(world.random.within(1..20_000));
-        until("the connection is cut", PATIENCE, || link.has_cut().then_some(()).ok_or("open"))?;
+        until("the connection is cut", RECOVERY_TIMEOUT, || link.has_cut().then_some(()).ok_or("open"))?;
         link.mend();
         world.recover()?;
     }

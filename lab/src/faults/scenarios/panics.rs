@@ -3,7 +3,7 @@
 use super::Scenario;
 use crate::faults::{
     system::panics::Panics,
-    waiting::{PATIENCE, until},
+    waiting::{RECOVERY_TIMEOUT, until},
     world::World,
 };
 
@@ -49,7 +49,7 @@ fn panics(world: &mut World, threads: &[&str], of: Process) -> anyhow::Result<()
     for _ in 0..world.repeated(20) {
         for thread in threads {
             panics.plant(thread)?;
-            until("the thread panics", PATIENCE, || match panics.has_happened() {
+            until("the thread panics", RECOVERY_TIMEOUT, || match panics.has_happened() {
                 Ok(true) => Ok(()),
                 Ok(false) => Err(format!("{thread} has not asked for the time")),
                 Err(error) => Err(format!("{error:#}")),
@@ -57,7 +57,7 @@ fn panics(world: &mut World, threads: &[&str], of: Process) -> anyhow::Result<()
             world.recover()?;
         }
     }
-    // What the thread had in its hands is gone, and declared.
+    // The samples that the thread was handling are gone, and declared.
     world.outcome.justified.extend(["ring_full", "spool_full"]);
     Ok(())
 }

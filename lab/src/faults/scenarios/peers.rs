@@ -156,7 +156,7 @@ fn junk_frames(world: &mut World, channel: &str) -> anyhow::Result<()> {
         }
         let count = world.random.within(1..4_000) as usize;
         let junk = world.random.bytes(count);
-        // It may be refused before it has said all.
+        // The peer may be refused before it has sent everything.
         let _ = peer.bytes(&junk);
     }
     Ok(())

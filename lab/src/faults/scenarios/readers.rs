@@ -185,7 +185,7 @@ fn pongs(world: &mut World) -> anyhow::Result<()> {
     let undisturbed = bytes_in(&mut other, Duration::from_secs(2))?;
     let mut attacker = subscribed(&address)?;
     attacker.set_write_timeout(Some(Duration::from_millis(100)))?;
-    // RFC 6455 5.5.3: a pong that nobody asked for, masked with zeros, many times.
+    // RFC 6455 5.5.3: an unsolicited pong, masked with zeros, many times.
     let pongs = [0x8a, 0x80, 0, 0, 0, 0].repeat(10_000);
     let length = world.scaled(60.0).max(Duration::from_secs(2));
     let attack = thread::spawn(move || {

@@ -1,9 +1,9 @@
-//! A DAC that is away while nodes go on, and comes back to their backlog.
+//! A DAC that is away while nodes continue, and comes back to their backlog.
 
 use super::Scenario;
 use crate::faults::{
     system::source::SourceSettings,
-    waiting::{PATIENCE, until},
+    waiting::{RECOVERY_TIMEOUT, until},
     world::{World, instance},
 };
 use std::{thread, time::Duration};
@@ -71,7 +71,7 @@ fn kill_in_backlog(world: &mut World) -> anyhow::Result<()> {
     for _ in 0..3 {
         world.start_dac()?;
         let some = world.random.within(100..10_000);
-        until("some of the backlog is received", PATIENCE, || {
+        until("some of the backlog is received", RECOVERY_TIMEOUT, || {
             let shown = world.dac().and_then(|dac| instance(dac, "plant-1")).unwrap_or_default();
             let received = shown["ledger"]["received"].as_u64();
             if received > Some(some) { Ok(()) } else { Err(shown["ledger"]["received"].clone()) }

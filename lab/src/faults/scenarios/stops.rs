@@ -58,7 +58,7 @@ fn stop_periodic_node(world: &mut World) -> anyhow::Result<()> {
         let silent = due - counted;
         world.outcome.failures.push(format!("about {silent} samples that were due appear nowhere"));
     }
-    // Samples that nobody took are no loss that the fault does not justify.
+    // Samples that were not taken are no loss that the fault does not justify.
     world.outcome.justified.push("not_taken");
     Ok(())
 }

@@ -50,7 +50,7 @@ impl ShiftedClock {
         Ok(clock)
     }
 
-    /// What a process must have in its environment.
+    /// Returns the variables of the environment of a process.
     pub fn variables(&self) -> Vec<(&'static str, PathBuf)> {
         vec![("LD_PRELOAD", self.library.clone()), ("LAB_CLOCK_SHIFT", self.shift.clone())]
     }

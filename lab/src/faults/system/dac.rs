@@ -15,7 +15,7 @@ use std::{
     time::Duration,
 };
 
-/// Where a DAC listens, and what it keeps.
+/// Addresses, limits and folders of a DAC.
 #[derive(Debug, Clone)]
 pub struct DacSettings {
     /// The binary.
@@ -153,7 +153,7 @@ impl DacProcess {
         self.0.kill();
     }
 
-    /// How it ended, if it has.
+    /// Returns the exit status, if the process has ended.
     pub fn ended(&mut self) -> Option<ExitStatus> {
         self.0.ended()
     }

@@ -16,7 +16,7 @@ use std::{
 pub struct SmallDisk(PathBuf);
 
 impl SmallDisk {
-    /// Mounts a disk of so many MiB. Fails without root.
+    /// Mounts a disk of this size. Fails without root.
     pub fn mount(folder: &Path, mebibytes: u64) -> anyhow::Result<Self> {
         fs::create_dir_all(folder)?;
         let size = format!("size={mebibytes}m");
@@ -37,7 +37,7 @@ impl SmallDisk {
         Ok(())
     }
 
-    /// It leaves.
+    /// Removes the file that fills the disk.
     pub fn make_room(&self) -> anyhow::Result<()> {
         fs::remove_file(self.filler()).context("the disk is not full")
     }
@@ -50,17 +50,17 @@ impl Drop for SmallDisk {
     }
 }
 
-/// What strace does to each sync of a process.
+/// Effect of strace on each sync of a process.
 #[derive(Debug, Clone, Copy)]
 pub enum SyncFault {
     /// EIO.
     Fails,
-    /// It takes an hour.
+    /// The sync takes an hour.
     Hangs,
 }
 
 /// Longest for strace to detach.
-const DETACHING: Duration = Duration::from_secs(5);
+const DETACH_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Until it is dropped, syncs of a process fail or hang.
 #[derive(Debug)]
@@ -85,7 +85,7 @@ impl BadSyncs {
             .stderr(Stdio::piped())
             .spawn()
             .context("there is no strace: install strace")?;
-        // It reports that it is attached, or why not.
+        // strace reports that it is attached, or why not.
         let mut said = BufReader::new(strace.stderr.take().context("a process without output")?);
         let mut line = String::new();
         said.read_line(&mut line)?;
@@ -99,7 +99,7 @@ impl Drop for BadSyncs {
         // On SIGINT it detaches, unless a thread of an ended process is in a sync that hangs.
         let asked = Instant::now();
         let _ = kill_process(Pid::from_child(&self.strace), Signal::INT);
-        while asked.elapsed() < DETACHING {
+        while asked.elapsed() < DETACH_TIMEOUT {
             if let Ok(Some(_)) = self.strace.try_wait() {
                 return;
             }

@@ -44,7 +44,7 @@ impl Host {
         Ok(host)
     }
 
-    /// Where processes of that host reach this one.
+    /// Returns the address of this host for processes of that one.
     pub fn address_of_this(&self) -> Ipv4Addr {
         self.here
     }

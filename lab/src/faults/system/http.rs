@@ -9,9 +9,9 @@ use std::{
 };
 
 /// Deadline of a request to a DAC that works.
-pub const SOON: Duration = Duration::from_secs(10);
-/// Longest answer that is read, bytes.
-const LONGEST: usize = 64 * 1024 * 1024;
+pub const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
+/// Upper bound of the bytes of an answer.
+const MAX_ANSWER_BYTES: usize = 64 * 1024 * 1024;
 
 /// Status and body.
 #[derive(Debug)]
@@ -41,7 +41,7 @@ pub fn request(address: &str, method: &str, path: &str, deadline: Duration) -> a
     let mut chunk = [0; 16 * 1024];
     loop {
         let left = until.saturating_duration_since(Instant::now());
-        if left.is_zero() || bytes.len() > LONGEST {
+        if left.is_zero() || bytes.len() > MAX_ANSWER_BYTES {
             bail!("{method} {path}: no whole answer within {} ms", deadline.as_millis());
         }
         stream.set_read_timeout(Some(left))?;
@@ -60,7 +60,7 @@ pub fn request(address: &str, method: &str, path: &str, deadline: Duration) -> a
 
 /// The JSON at `path`, which a DAC that works answers soon.
 pub fn get(address: &str, path: &str) -> anyhow::Result<Value> {
-    let answer = request(address, "GET", path, SOON)?;
+    let answer = request(address, "GET", path, REQUEST_TIMEOUT)?;
     if answer.status != 200 {
         bail!("GET {path} was answered {}: {}", answer.status, answer.body);
     }

@@ -1,4 +1,4 @@
-//! How many samples a node has generated: a file of eight bytes, which survives a killed process.
+//! Number of samples that a node has generated: a file of eight bytes, which survives a killed process.
 
 use anyhow::Context;
 use std::{fs::File, io, os::unix::fs::FileExt, path::Path};

@@ -12,7 +12,7 @@ use std::{
     time::Duration,
 };
 
-const LOOK_AGAIN: Duration = Duration::from_millis(5);
+const POLL_INTERVAL: Duration = Duration::from_millis(5);
 const READ_TIMEOUT: Duration = Duration::from_millis(20);
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(1);
 /// Bytes that are passed on at once.
@@ -29,7 +29,7 @@ pub enum Way {
     Down,
 }
 
-/// What the link does at present.
+/// Present state of the link.
 #[derive(Debug)]
 struct Shape {
     is_stalled: [AtomicBool; 2],
@@ -78,7 +78,7 @@ impl Link {
         Ok(Self { address, shape })
     }
 
-    /// Where nodes connect.
+    /// Returns the address for nodes.
     pub fn address(&self) -> String {
         self.address.to_string()
     }
@@ -88,7 +88,7 @@ impl Link {
         self.shape.is_stalled[way as usize].store(true, Relaxed);
     }
 
-    /// Limits both directions to so many bytes a second.
+    /// Limits both directions to this many bytes a second.
     pub fn throttle(&self, bytes_per_second: u64) {
         self.shape.rate.store(bytes_per_second, Relaxed);
     }
@@ -98,7 +98,7 @@ impl Link {
         self.shape.delay_ms.store(delay.as_millis() as u64, Relaxed);
     }
 
-    /// Cuts all connections after so many more bytes from nodes, in the middle of a frame if it falls there.
+    /// Cuts all connections after this many more bytes from nodes, in the middle of a frame if it falls there.
     pub fn cut_after(&self, bytes: u64) {
         self.shape.until_cut.store(i64::try_from(bytes).unwrap_or(i64::MAX), Relaxed);
     }
@@ -108,7 +108,7 @@ impl Link {
         self.shape.until_cut.load(Relaxed) < 0
     }
 
-    /// Drops so many of a thousand datagrams.
+    /// Drops this many of a thousand datagrams.
     pub fn drop_datagrams(&self, per_mille: u64) {
         self.shape.dropped_per_mille.store(per_mille, Relaxed);
     }
@@ -168,7 +168,7 @@ fn accept(listener: &TcpListener, dac: SocketAddr, shape: &Arc<Shape>) {
                 thread::spawn(move || connect(node, dac, &shape));
             }
             Ok(_) => {}
-            Err(_) => thread::sleep(LOOK_AGAIN),
+            Err(_) => thread::sleep(POLL_INTERVAL),
         }
     }
 }
@@ -193,7 +193,7 @@ fn pass_on(mut from: TcpStream, mut to: TcpStream, way: Way, shape: &Shape, gene
     let mut buffer = vec![0; CHUNK];
     while !shape.is_cut(generation) {
         if shape.is_stalled[way as usize].load(Relaxed) {
-            thread::sleep(LOOK_AGAIN);
+            thread::sleep(POLL_INTERVAL);
             continue;
         }
         let rate = shape.rate.load(Relaxed);
@@ -225,7 +225,7 @@ fn write_all(to: &mut TcpStream, bytes: &[u8], way: Way, shape: &Shape, generati
             return false;
         }
         if shape.is_stalled[way as usize].load(Relaxed) {
-            thread::sleep(LOOK_AGAIN);
+            thread::sleep(POLL_INTERVAL);
             continue;
         }
         match to.write(left) {

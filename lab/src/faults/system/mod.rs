@@ -1,4 +1,4 @@
-//! What a scenario runs: a DAC and nodes, each a process, on files and addresses of its own.
+//! Processes of a scenario: a DAC and nodes, on files and addresses of their own.
 
 pub mod clock;
 pub mod dac;

@@ -11,19 +11,19 @@ use std::{
 /// Networks of this process so far.
 static MADE: AtomicU32 = AtomicU32::new(0);
 /// Link-local networks of 256 addresses (RFC 3927) that are chosen from; the lower half is for pairs of hosts.
-const FIRST: u32 = 128;
-const NETWORKS: u32 = 126;
+const FIRST_SUBNET: u32 = 128;
+const SUBNETS: u32 = 126;
 
-/// What happens to packets between two machines.
+/// Packet loss between two machines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Loss {
     /// All are lost, both ways.
     All,
     /// All to the first machine are lost.
     OneWay,
-    /// So many of 100 are lost, both ways.
+    /// This many of 100 are lost, both ways.
     Some(u32),
-    /// All beyond so many KiB a second to the first machine are lost: TCP slows down to that.
+    /// All beyond this many KiB a second to the first machine are lost: TCP slows down to that.
     Slow(u32),
 }
 
@@ -50,7 +50,7 @@ impl Network {
         let number = MADE.fetch_add(1, Ordering::Relaxed);
         // An interface has 15 characters at most.
         let name = format!("oasis{}s{}", process::id(), number % 100);
-        let subnet = FIRST + (process::id() * 8 + number) % NETWORKS;
+        let subnet = FIRST_SUBNET + (process::id() * 8 + number) % SUBNETS;
         let prefix = u32::from(Ipv4Addr::new(169, 254, 0, 0)) + subnet * 256;
         run(&["netns", "add", &name])?;
         // From here on dropping it removes what there is.

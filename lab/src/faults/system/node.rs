@@ -13,7 +13,7 @@ use std::{
 };
 
 /// Longest for a clean end: a node waits two seconds for its DAC.
-const ENDING: Duration = Duration::from_secs(20);
+const STOP_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// A node that publishes.
 #[derive(Debug)]
@@ -36,7 +36,7 @@ impl NodeProcess {
         let mut command = match namespace {
             None => Command::new(program),
             Some(namespace) => {
-                // It replaces itself with the program: signals reach the node.
+                // The shell replaces itself with the program: signals reach the node.
                 let mut ip = Command::new("ip");
                 ip.args(["netns", "exec", namespace]).arg(program);
                 ip
@@ -60,7 +60,7 @@ impl NodeProcess {
         Ok(Self { settings, child, orders, _stdout: stdout })
     }
 
-    /// What it was started with.
+    /// Returns the settings with which it was started.
     pub fn settings(&self) -> &SourceSettings {
         &self.settings
     }
@@ -85,13 +85,13 @@ impl NodeProcess {
     pub fn stop(mut self) -> anyhow::Result<()> {
         self.orders = None;
         let asked = Instant::now();
-        while asked.elapsed() < ENDING {
+        while asked.elapsed() < STOP_TIMEOUT {
             if let Some(status) = self.child.try_wait()? {
                 return if status.success() { Ok(()) } else { bail!("a node failed: {status}") };
             }
             thread::sleep(Duration::from_millis(10));
         }
-        bail!("node {} did not end within {} s", self.settings.name, ENDING.as_secs())
+        bail!("node {} did not end within {} s", self.settings.name, STOP_TIMEOUT.as_secs())
     }
 
     /// `kill -9`, and gone when this returns.
@@ -102,7 +102,7 @@ impl NodeProcess {
 
 impl Drop for NodeProcess {
     fn drop(&mut self) {
-        // It may have ended by itself.
+        // The process may have ended by itself.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

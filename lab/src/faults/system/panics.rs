@@ -65,7 +65,7 @@ impl Panics {
         Ok(panics)
     }
 
-    /// What a process must have in its environment.
+    /// Returns the variables of the environment of a process.
     pub fn variables(&self) -> Vec<(&'static str, PathBuf)> {
         vec![
             ("LD_PRELOAD", self.library.clone()),

@@ -11,7 +11,7 @@ use std::{
     time::Duration,
 };
 
-const DEADLINE: Duration = Duration::from_secs(10);
+const SOCKET_TIMEOUT: Duration = Duration::from_secs(10);
 /// Kind of a frame with a batch.
 const BATCH: u8 = 1;
 /// Kind of a frame with a control message.
@@ -27,9 +27,9 @@ impl Peer {
     /// Connects.
     pub fn connect(channel: &str) -> anyhow::Result<Self> {
         let place: SocketAddr = channel.parse()?;
-        let stream = TcpStream::connect_timeout(&place, DEADLINE)?;
-        stream.set_read_timeout(Some(DEADLINE))?;
-        stream.set_write_timeout(Some(DEADLINE))?;
+        let stream = TcpStream::connect_timeout(&place, SOCKET_TIMEOUT)?;
+        stream.set_read_timeout(Some(SOCKET_TIMEOUT))?;
+        stream.set_write_timeout(Some(SOCKET_TIMEOUT))?;
         Ok(Self(stream))
     }
 

@@ -1,6 +1,6 @@
 //! A PostgreSQL server with a folder of its own, which can be killed.
 
-use crate::faults::waiting::{PATIENCE, until};
+use crate::faults::waiting::{RECOVERY_TIMEOUT, until};
 use anyhow::{Context, bail};
 use std::{
     fs,
@@ -66,7 +66,7 @@ impl Postgres {
             .stderr(Stdio::null())
             .spawn()?;
         self.server = Some(server);
-        until("PostgreSQL answers", PATIENCE, || {
+        until("PostgreSQL answers", RECOVERY_TIMEOUT, || {
             let asked = self.command("pg_isready").arg("-q").arg("-h").arg(&self.folder).status();
             asked.is_ok_and(|status| status.success()).then_some(()).ok_or("it does not")
         })

@@ -15,9 +15,9 @@ use std::{
 };
 
 /// Longest for a clean end.
-const ENDING: Duration = Duration::from_secs(75);
+const STOP_TIMEOUT: Duration = Duration::from_secs(75);
 
-/// What to start, and where.
+/// Command, folder and environment of a program.
 #[derive(Debug, Clone)]
 pub struct ProgramSettings {
     /// The machine.
@@ -51,9 +51,9 @@ pub fn clear_environment(command: &mut Command) {
 #[derive(Debug)]
 pub struct Program {
     child: Child,
-    /// What it is, for messages.
+    /// Name for messages.
     name: String,
-    /// What it said when it was ready.
+    /// Message that it printed when it was ready.
     ready: Value,
     /// Kept open: a closed pipe would end the process.
     _stdout: BufReader<ChildStdout>,
@@ -85,7 +85,7 @@ impl Program {
         Ok(Self { child, name, ready, _stdout: stdout })
     }
 
-    /// What it said under this name when it was ready; empty if nothing.
+    /// Returns the value of this name in the message that it printed when it was ready; empty if there is none.
     pub fn said(&self, name: &str) -> &str {
         self.ready[name].as_str().unwrap_or_default()
     }
@@ -120,7 +120,7 @@ impl Program {
         // Dropping does that.
     }
 
-    /// How it ended, if it has.
+    /// Returns the exit status, if the process has ended.
     pub fn ended(&mut self) -> Option<ExitStatus> {
         self.child.try_wait().ok().flatten()
     }
@@ -129,13 +129,13 @@ impl Program {
     pub fn stop(mut self) -> anyhow::Result<ExitStatus> {
         self.signal(Signal::TERM)?;
         let asked = Instant::now();
-        while asked.elapsed() < ENDING {
+        while asked.elapsed() < STOP_TIMEOUT {
             if let Some(status) = self.child.try_wait()? {
                 return Ok(status);
             }
             thread::sleep(Duration::from_millis(10));
         }
-        bail!("{} did not end within {} s after SIGTERM", self.name, ENDING.as_secs())
+        bail!("{} did not end within {} s after SIGTERM", self.name, STOP_TIMEOUT.as_secs())
     }
 
     /// SIGTERM, and a clean end.
@@ -148,7 +148,7 @@ impl Program {
 
 impl Drop for Program {
     fn drop(&mut self) {
-        // It may have ended by itself. SIGKILL ends a stopped process too.
+        // The process may have ended by itself. SIGKILL ends a stopped process too.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -161,7 +161,7 @@ pub fn last_lines(log: &Path) -> String {
     lines.into_iter().rev().collect::<Vec<_>>().join(" | ")
 }
 
-/// Where the log of a program is.
+/// Returns the path of the log of a program.
 pub fn log(folder: &Path, name: &str) -> PathBuf {
     folder.join(format!("{name}.log"))
 }

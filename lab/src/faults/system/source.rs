@@ -24,7 +24,7 @@ const RING: usize = 4 * 1024 * 1024;
 /// A source that was stopped for longer does not make up for the samples of that time.
 const LONGEST_DELAY: Duration = Duration::from_millis(200);
 
-/// What the node sends, and where to.
+/// Samples that the node sends, and their destination.
 #[derive(Debug, Clone, Args)]
 pub struct SourceSettings {
     /// Name of the node.

@@ -1,4 +1,4 @@
-//! How long a reader waits for a long time in few points.
+//! Time until a reader has a long range in few points.
 
 use super::{super::progress, Archive};
 use crate::{
@@ -18,10 +18,10 @@ use std::{
 
 const POINTS: u32 = 1_500;
 const REPETITIONS: usize = 20;
-/// What the thread that puts together ahead gets for what came in seconds and not in an hour.
-const REST: Duration = Duration::from_secs(5);
-/// How long making roll-ups may take.
-const PATIENCE: Duration = Duration::from_secs(300);
+/// Time of the thread that pre-aggregates, for samples that came in seconds and not in an hour.
+const PRE_AGGREGATION_TIME: Duration = Duration::from_secs(5);
+/// Timeout of making roll-ups.
+const ROLL_UP_TIMEOUT: Duration = Duration::from_secs(300);
 
 const HOUR: u64 = 3_600;
 const MONTH: u64 = 30 * 24 * HOUR;
@@ -41,7 +41,7 @@ impl Archive {
             drop(server);
             let folder = self.new_folder()?;
             let server = start(folder.path(), &fill)?;
-            thread::sleep(REST);
+            thread::sleep(PRE_AGGREGATION_TIME);
             table.row(row(&server, name, seconds, target)?);
             drop(server);
             let server = start(folder.path(), &[])?;
@@ -50,7 +50,7 @@ impl Archive {
         }
         Ok(format!(
             "## The past in points\n\n`GET /api/v1/samples?from=…&to=…&points={POINTS}` over loopback, complete responses, a processor probe (seven counters). First with the newest segment file still open, filled about a hundred times as fast as by its probe: at once, when the first request aggregates samples that have no roll-ups yet, and {} s later. Then after `kill -9` and a restart, with all files sealed and rolled up.\n\n{table}",
-            REST.as_secs()
+            PRE_AGGREGATION_TIME.as_secs()
         ))
     }
 }
@@ -65,14 +65,14 @@ pub(super) fn start(folder: &Path, fill: &[String]) -> anyhow::Result<Child> {
 
 pub(super) fn wait_for_rollups(address: &str) -> anyhow::Result<()> {
     let began = Instant::now();
-    while began.elapsed() < PATIENCE {
+    while began.elapsed() < ROLL_UP_TIMEOUT {
         let archive = dac_http::get(address, "/api/v1/archive")?;
         if archive["rollup_waiting"] == 0 && archive["rollup_files"] != 0 {
             return Ok(());
         }
         thread::sleep(Duration::from_millis(200));
     }
-    bail!("no roll-ups within {PATIENCE:?}")
+    bail!("no roll-ups within {ROLL_UP_TIMEOUT:?}")
 }
 
 fn row(server: &Child, name: &str, seconds: u64, target: &str) -> anyhow::Result<Vec<String>> {

@@ -16,8 +16,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// For what is still on its way when the probe has ended.
-const TAIL: Duration = Duration::from_secs(1);
+/// Time for samples that are still on their way when the probe has ended.
+const DRAIN_TIME: Duration = Duration::from_secs(1);
 
 /// One run.
 struct Run {
@@ -59,7 +59,7 @@ impl Archive {
         served.order(Order::Run { hertz: self.hertz, length })?;
         crowd.linger(length)?;
         let cpu = (served.server.cpu()? - cpu).as_secs_f64() / began.elapsed().as_secs_f64();
-        crowd.linger(TAIL)?;
+        crowd.linger(DRAIN_TIME)?;
         let ages = crowd.tally.ages().context("no ages")?;
         let mut stored = (0, 0, 0);
         if is_archived {
@@ -134,7 +134,7 @@ pub(super) fn bytes_in(folder: &Path) -> anyhow::Result<u64> {
     let mut bytes = 0;
     for entry in std::fs::read_dir(folder)? {
         let entry = entry?;
-        // What is kept back for a start on a full disk is the same however much is stored.
+        // The reserve for a start on a full disk is the same however much is stored.
         if entry.file_name() != "reserve" {
             bytes += entry.metadata().map_or(0, |found| found.len());
         }

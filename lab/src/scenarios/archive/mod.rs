@@ -42,7 +42,7 @@ pub struct Archive {
     /// PostgreSQL database for a schema that is removed again, such as `host=/run/postgresql user=oasis dbname=plant`; not encrypted.
     #[arg(long, value_name = "URL", env = "OASIS_POSTGRESQL_URL", hide_env_values = true)]
     postgresql_url: Option<String>,
-    /// What is measured.
+    /// Figures that are measured.
     #[arg(
         long,
         value_enum,
@@ -52,7 +52,7 @@ pub struct Archive {
     what: Vec<Figure>,
 }
 
-/// What can be measured.
+/// Figures that can be measured.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum Figure {
     /// Samples archived while others watch.

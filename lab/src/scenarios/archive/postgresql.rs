@@ -24,15 +24,15 @@ use tokio_postgres::{
 use uuid::Uuid;
 
 const REPETITIONS: usize = 5;
-/// Where the handler puts samples of the processor probe.
+/// Table in which the handler stores samples of the processor probe.
 const TABLE: &str = "oasis_system_linux_processor_probe";
 /// Memory for a topic: all samples of a run, so that none of them has to come from an archive. One takes some 2 bytes.
 const LOG_BYTES: usize = 256 * 1024 * 1024;
 /// Bytes that the bare `COPY` sends at once, as much as a round of the handler has.
-const PIECE: usize = 8 * 1024 * 1024;
-/// Longest that no row comes.
-const PATIENCE: Duration = Duration::from_secs(60);
-const LOOK_AGAIN: Duration = Duration::from_millis(2);
+const COPY_CHUNK_BYTES: usize = 8 * 1024 * 1024;
+/// Timeout without a new row.
+const STALL_TIMEOUT: Duration = Duration::from_secs(60);
+const POLL_INTERVAL: Duration = Duration::from_millis(2);
 
 impl Archive {
     pub(super) fn postgresql(&self) -> anyhow::Result<String> {
@@ -51,7 +51,7 @@ impl Archive {
             let schema = format!("oasis_lab_{}", Uuid::new_v4().simple());
             let run = handled(url, &schema, rows)
                 .and_then(|ours| Ok((ours, runtime.block_on(copied(&client, &schema, rows))?)));
-            // What was made goes, however it went.
+            // The schema is dropped, whether the measurement succeeded or not.
             let drop = format!("DROP SCHEMA IF EXISTS {schema} CASCADE");
             let dropped = runtime.block_on(client.batch_execute(&drop));
             let (by_handler, by_copy) = run?;
@@ -80,7 +80,7 @@ async fn connect(url: &str) -> anyhow::Result<Client> {
         "the handler would encrypt and the bare COPY would not: use sslmode=disable in --postgresql-url"
     );
     let (client, connection) = address.connect(NoTls).await.context("cannot connect to PostgreSQL")?;
-    // Its end is told to whoever uses the client.
+    // The client reports the end of its connection.
     tokio::spawn(connection);
     Ok(client)
 }
@@ -104,13 +104,13 @@ fn handled(url: &str, schema: &str, rows: u64) -> anyhow::Result<f64> {
     }
     let written = wait_for(&handler, rows);
     let took = began.elapsed();
-    // It holds the schema that is to go.
+    // The handler uses the schema that is to be dropped.
     supervisor.stop("postgresql")?;
     written?;
     Ok(rows as f64 / took.as_secs_f64())
 }
 
-/// Waits until so many rows are committed.
+/// Waits until `rows` rows are committed.
 fn wait_for(handler: &Postgresql, rows: u64) -> anyhow::Result<()> {
     let (mut last, mut since) = (0, Instant::now());
     loop {
@@ -129,21 +129,21 @@ fn wait_for(handler: &Postgresql, rows: u64) -> anyhow::Result<()> {
         if state.rows > last {
             (last, since) = (state.rows, Instant::now());
         }
-        if since.elapsed() > PATIENCE {
-            bail!("the handler stalled at {last} of {rows} rows for {} s", PATIENCE.as_secs());
+        if since.elapsed() > STALL_TIMEOUT {
+            bail!("the handler stalled at {last} of {rows} rows for {} s", STALL_TIMEOUT.as_secs());
         }
-        thread::sleep(LOOK_AGAIN);
+        thread::sleep(POLL_INTERVAL);
     }
 }
 
 /// Writes what is in the handler's table once more, into the same table; rows a second.
 async fn copied(client: &Client, schema: &str, rows: u64) -> anyhow::Result<f64> {
-    // Of a table with partitions no other form of COPY reads.
+    // A table with partitions can be read by no other form of COPY.
     let copy = format!("COPY (SELECT * FROM {schema}.{TABLE} ORDER BY time) TO STDOUT (FORMAT binary)");
     let (mut out, mut pieces) = (pin!(client.copy_out(&copy).await?), vec![Vec::new()]);
     while let Some(row) = out.try_next().await? {
-        if pieces.last().is_none_or(|piece| piece.len() + row.len() > PIECE) {
-            pieces.push(Vec::with_capacity(PIECE));
+        if pieces.last().is_none_or(|piece| piece.len() + row.len() > COPY_CHUNK_BYTES) {
+            pieces.push(Vec::with_capacity(COPY_CHUNK_BYTES));
         }
         pieces.last_mut().into_iter().for_each(|piece| piece.extend_from_slice(&row));
     }

@@ -1,4 +1,4 @@
-//! How long a DAC takes to serve again after `kill -9`, by the size of its archive.
+//! Time until a DAC serves again after `kill -9`, by the size of its archive.
 
 use super::{super::progress, Archive, history, load::bytes_in};
 use crate::table::Table;
@@ -26,7 +26,7 @@ impl Archive {
             }
             let folder = self.new_folder()?;
             progress(format_args!("an archive of {size} GB: filling"));
-            // It is killed as it goes out of scope, with a file that is not sealed.
+            // The DAC is killed as it goes out of scope, with a file that is not sealed.
             drop(history::start(folder.path(), &["bytes".into(), (size * 1_000_000_000).to_string()])?);
             let mut starts = Vec::new();
             for _ in 0..STARTS {

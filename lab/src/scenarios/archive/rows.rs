@@ -38,7 +38,7 @@ impl Archive {
     }
 }
 
-/// Fills an archive with batches of so many samples, which divides [`COMMIT`]; rows a second.
+/// Fills an archive with batches of `samples` samples, a divisor of [`COMMIT`]; returns rows a second.
 pub(super) fn archived(folder: &Path, rows: u64, samples: u64) -> anyhow::Result<f64> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let dac = Dac::new(Config::default());

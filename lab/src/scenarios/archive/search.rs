@@ -1,4 +1,4 @@
-//! How long a search of log records takes until its first page.
+//! Time until the first page of a search of log records.
 
 use super::{
     super::progress,
@@ -9,7 +9,7 @@ use super::{
 use crate::{
     child::Child,
     dac_http,
-    servers::log_records::{ABSENT, FIELD, FREQUENT, RARE, request},
+    servers::log_records::{ABSENT, FIELD, FREQUENT, RARE_WORD, request},
     statistics::{median, spread},
     table::Table,
 };
@@ -58,9 +58,9 @@ fn searches(records: u64) -> [(&'static str, Value, usize); 10] {
     [
         ("all", json!({}), 100),
         ("a frequent word", json!({"text": FREQUENT}), 100),
-        ("a rare word, 3 records", json!({"text": RARE}), 3),
+        ("a rare word, 3 records", json!({"text": RARE_WORD}), 3),
         ("an absent word", json!({"text": ABSENT}), 0),
-        ("two words, never together", json!({"text": format!("{RARE} {ABSENT}")}), 0),
+        ("two words, never together", json!({"text": format!("{RARE_WORD} {ABSENT}")}), 0),
         ("a part of a unique number", json!({"text": &old[2..12]}), 1),
         ("a field", json!({"fields": [format!("{FIELD}={old}")]}), 1),
         ("level ERROR", json!({"level": "ERROR"}), 100),

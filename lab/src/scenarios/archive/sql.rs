@@ -17,7 +17,7 @@ use std::{io, path::Path, time::Instant};
 
 const REPETITIONS: usize = 7;
 
-/// What is asked for: of the archive's table, and of SQLite's.
+/// Title of each query, and its columns of the archive's table and of SQLite's.
 const QUERIES: [(&str, &str, &str); 3] = [
     ("two of seven metrics", "count(*), avg(idle_time), max(user_time)", "count(*), avg(idle), max(user)"),
     (

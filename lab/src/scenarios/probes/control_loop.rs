@@ -25,9 +25,9 @@ const TURNS: u64 = 2_000;
 /// Turns before the other loop has its own.
 const STRETCH: u64 = 50;
 const PERIOD: Duration = Duration::from_millis(1);
-/// Of the loop, among real-time threads.
+/// Priority of the loop among real-time threads.
 const PRIORITY: u8 = 50;
-/// What the loop computes in a turn.
+/// Processor time that the loop computes in a turn.
 const WORK: Duration = Duration::from_micros(100);
 
 /// A table of errors of the period, and their ratio.
@@ -85,7 +85,7 @@ fn row(name: String, values: &[f64], digits: usize) -> Vec<String> {
     vec![name, format!("{median:.digits$}"), format!("{low:.digits$} to {high:.digits$}")]
 }
 
-/// Of the period, in nanoseconds.
+/// Errors of the period, in nanoseconds.
 struct Errors {
     /// When the loop wakes up.
     begin: Histogram<u64>,
@@ -96,7 +96,7 @@ struct Errors {
 struct Pair {
     bare: Errors,
     watched: Errors,
-    /// What the flushes of a turn take, in nanoseconds.
+    /// Durations of the flushes of a turn, in nanoseconds.
     flushes: Histogram<u64>,
 }
 
@@ -148,7 +148,7 @@ impl Load {
         let busy = |core| {
             let ended = ended.clone();
             thread::spawn(move || {
-                // Where it runs matters less than that it does.
+                // The core matters less than that the loop runs.
                 let _ = cpu::confine(core);
                 while !ended.load(Ordering::Relaxed) {
                     black_box(core);

@@ -13,7 +13,7 @@ use std::{
 
 /// Flushes between two pauses, so that only the intended ring is full.
 const BURST: u64 = 1_000;
-const REST: Duration = Duration::from_millis(4);
+const BURST_INTERVAL: Duration = Duration::from_millis(4);
 /// Room for a dozen bursts.
 const RING: usize = 1024 * 1024;
 /// Room for half a burst.
@@ -57,7 +57,7 @@ fn time(flushes: u64, mut flush: impl FnMut(u64)) -> anyhow::Result<Histogram<u6
     let mut times = Histogram::new_with_max(10_000_000_000, 3)?;
     for number in 0..flushes {
         if number % BURST == 0 {
-            thread::sleep(REST);
+            thread::sleep(BURST_INTERVAL);
         }
         let began = Instant::now();
         flush(number);

@@ -16,7 +16,7 @@ use std::{
 
 const RATE: u64 = 1_000_000;
 /// The sender wakes this often.
-const TURN: Duration = Duration::from_millis(1);
+const WAKE_INTERVAL: Duration = Duration::from_millis(1);
 /// A fifth of a second.
 const RING: usize = 16 * 1024 * 1024;
 
@@ -29,7 +29,7 @@ pub fn measure(http: &str, channel: &str, length: Duration) -> anyhow::Result<St
     let (began, process_before) = (Instant::now(), cpu::time(process::id())?);
     let (mut sent, mut busy) = (0, Duration::ZERO);
     while began.elapsed() < length {
-        thread::sleep(TURN);
+        thread::sleep(WAKE_INTERVAL);
         let due = (began.elapsed().as_nanos() as u64).saturating_mul(RATE) / 1_000_000_000;
         let before = cpu::this_thread();
         (sent..due).for_each(|number| _ = probe.flush(&sample(number)));

@@ -13,10 +13,10 @@ use crate::{
 use std::time::{Duration, Instant};
 
 const HERTZ: u32 = 1_000;
-/// Between two looks whether everything has arrived when the probe has ended.
-const TAIL: Duration = Duration::from_millis(500);
-/// What has not arrived by then is lost.
-const PATIENCE: Duration = Duration::from_secs(15);
+/// Interval between two checks whether everything has arrived when the probe has ended.
+const ARRIVAL_CHECK_INTERVAL: Duration = Duration::from_millis(500);
+/// Timeout of arrivals; later samples are lost.
+const ARRIVAL_TIMEOUT: Duration = Duration::from_secs(15);
 /// Measurements are long: fewer of them.
 const REPETITIONS: usize = 3;
 
@@ -29,7 +29,7 @@ const CASES: [(Contender, Guard); 6] = [
     (NATIVE_CHAIN, Guard::Session),
 ];
 
-/// What was measured of one case.
+/// Measurements of one case.
 #[derive(Default)]
 struct Series {
     samples: u64,
@@ -80,9 +80,9 @@ impl Series {
         crowd.linger(length)?;
         self.share.push((served.server.cpu()? - cpu).as_secs_f64() / began.elapsed().as_secs_f64());
         let ended = Instant::now();
-        crowd.linger(TAIL)?;
-        while crowd.lost() > 0 && ended.elapsed() < PATIENCE {
-            crowd.linger(TAIL)?;
+        crowd.linger(ARRIVAL_CHECK_INTERVAL)?;
+        while crowd.lost() > 0 && ended.elapsed() < ARRIVAL_TIMEOUT {
+            crowd.linger(ARRIVAL_CHECK_INTERVAL)?;
         }
         self.samples += crowd.tally.samples;
         self.lost += crowd.lost();

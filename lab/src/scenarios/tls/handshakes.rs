@@ -18,8 +18,8 @@ use std::{
     time::Duration,
 };
 
-/// For the server to end connections that were closed.
-const CALM: Duration = Duration::from_millis(50);
+/// Time for the server to end connections that were closed.
+const CLOSE_TIME: Duration = Duration::from_millis(50);
 const CONTENDERS: [Contender; 2] = [AXUM, OASIS];
 const SESSIONS: [Session; 2] = [Session::Fresh, Session::Resumed];
 
@@ -67,7 +67,7 @@ fn a_second(
         let kind = shake(served.address, &config)?;
         ensure!(kind == expected, "a handshake was {kind:?}, not {expected:?}");
     }
-    thread::sleep(CALM);
+    thread::sleep(CLOSE_TIME);
     Ok(f64::from(count) / (served.server.cpu()? - cpu).as_secs_f64())
 }
 

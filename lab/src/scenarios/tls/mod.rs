@@ -1,4 +1,4 @@
-//! What TLS costs the doors, beside other servers with the same cryptography, and what sign-in costs.
+//! Cost of TLS at the doors, beside other servers with the same cryptography, and cost of sign-in.
 
 mod arrivals;
 mod bursts;
@@ -35,7 +35,7 @@ pub struct Tls {
     age_s: u64,
 }
 
-/// How a server is reached.
+/// Protection of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Guard {
     /// Without TLS.
@@ -61,7 +61,7 @@ impl Guard {
         Ok(flags)
     }
 
-    /// How one gets in at a server with these addresses.
+    /// Returns the access to a server with these addresses.
     fn entrance(self, certificates: &Certificates, places: &[String]) -> anyhow::Result<Entrance> {
         if self == Self::Plain {
             return Ok(Entrance::default());

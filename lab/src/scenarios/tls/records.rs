@@ -22,7 +22,7 @@ const SUITES: [(&str, SupportedCipherSuite); 3] = [
 const LENGTHS: [usize; 4] = [140, 16 * 140, 64 * 140, 16 * 1024];
 /// Writes that are timed together.
 const WRITES: u32 = 2_000;
-/// The best of so many: another process makes each slower, and none faster.
+/// Rounds, of which the best counts: another process makes each slower, and none faster.
 const ROUNDS: u32 = 15;
 
 /// Measures, and returns a section of the report.

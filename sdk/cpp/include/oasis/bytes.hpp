@@ -9,7 +9,7 @@
 
 namespace oasis {
 
-/// Where rows and packets are written to. `clear()` keeps its capacity, so that one which is used
+/// Buffer that rows and packets are written to. `clear()` keeps its capacity, so that one which is used
 /// again and again soon allocates nothing.
 using Buffer = std::vector<std::byte>;
 

@@ -36,7 +36,7 @@ public:
 
   void octet(std::uint8_t value) { out_.push_back(static_cast<std::byte>(value)); }
 
-  /// The length counts the NUL behind the text.
+  /// The length counts the NUL after the text.
   void text(std::string_view value) {
     length(value.size() + 1);
     detail::append_text(value, out_);

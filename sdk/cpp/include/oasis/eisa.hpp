@@ -17,7 +17,7 @@ namespace detail {
 constexpr std::array<std::uint8_t, 4> magic = {'E', 'I', 'S', 'A'};
 constexpr std::uint8_t major_version = 1;
 constexpr std::uint8_t minor_version = 1;
-/// Where the version stands, the UUID and the size of the probe data.
+/// Offsets of the version, the UUID and the size of the probe data.
 constexpr std::size_t version_at = 4;
 constexpr std::size_t uuid_at = 8;
 constexpr std::size_t data_size_at = 40;
@@ -105,7 +105,7 @@ struct Header {
   std::uint32_t sequence = 0;
   /// 0 is normal.
   std::uint16_t state = 0;
-  /// Of `read`: a part of the packet's bytes.
+  /// Used by `read`: a part of the packet's bytes.
   std::string_view instance;
 
   /// Writes the header up to the probe data, whose size is patched later.

@@ -17,7 +17,7 @@ inline oasis_text text(std::string_view value) noexcept { return {value.data(), 
 
 } // namespace detail
 
-/// How much a log record matters: the severities of OpenTelemetry.
+/// Severity of a log record: the severities of OpenTelemetry.
 enum class Severity : std::uint8_t {
   trace = OASIS_SEVERITY_TRACE,
   debug = OASIS_SEVERITY_DEBUG,

@@ -36,7 +36,7 @@ template <> struct Unsigned<8> {
   using Type = std::uint64_t;
 };
 
-/// How far the byte at this index of a number is shifted.
+/// Returns by how many bits the byte at this index of a number is shifted.
 template <std::size_t width> constexpr unsigned shift(std::size_t index, ByteOrder order) {
   return static_cast<unsigned>(8 * (order == ByteOrder::little ? index : width - 1 - index));
 }

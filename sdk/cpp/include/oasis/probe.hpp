@@ -81,11 +81,11 @@ template <class T> std::string number_json(T number) {
 
 } // namespace detail
 
-/// What a metric is, for people.
+/// Documents a metric for people.
 inline Note doc(std::string_view text) { return {"", "doc", detail::quoted(text)}; }
 /// A name for people.
 inline Note label(std::string_view text) { return {"", "label", detail::quoted(text)}; }
-/// How a metric behaves over time: "counter", "gauge", "state" or "event".
+/// Behavior of a metric over time: "counter", "gauge", "state" or "event".
 inline Note kind(std::string_view text) { return {"", "kind", detail::quoted(text)}; }
 /// A warning for values less than this.
 template <class T> Note warn_below(T limit) {

@@ -83,7 +83,7 @@ private:
     throw DecodeError(DecodeError::Kind::varint, at, "a varint exceeds 64 bits");
   }
 
-  /// What does not fit the address space is more than there are bytes, too.
+  /// A value that does not fit the address space is more than there are bytes, too.
   static std::size_t narrow(std::uint64_t value) noexcept {
     constexpr std::size_t most = std::numeric_limits<std::size_t>::max();
     return value > most ? most : static_cast<std::size_t>(value);

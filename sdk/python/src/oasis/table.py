@@ -52,7 +52,7 @@ class Column:
             array = np.empty(len(samples), object)
             array[:] = [*values]
             return array
-        # What JSON has no number for is text: "NaN", "Infinity"; numpy reads it.
+        # Numbers that JSON does not have are text: "NaN", "Infinity"; numpy reads it.
         return np.array([*map(float, values)] if self.dtype.kind == "f" else [*values], self.dtype)
 
 

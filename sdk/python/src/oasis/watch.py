@@ -22,7 +22,7 @@ from oasis.schema import schema_of
 
 Value: TypeAlias = float | int | bool | str
 
-MOST = 1_000
+MAX_WATCHES = 1_000
 """Most probes of a node that `watch` makes: a name that changes with each call would make one each time."""
 
 RING_BYTES = 64 * 1024
@@ -196,9 +196,9 @@ def _begin(node: Node, instance: str, units: Mapping[str, str], metrics: Mapping
     with _lock:
         watched = node.watched.get(instance)
         if watched is None:
-            if len(node.watched) >= MOST:
+            if len(node.watched) >= MAX_WATCHES:
                 raise ValueError(
-                    f"{MOST} instances are watched already: use few names, and give what changes as a metric"
+                    f"{MAX_WATCHES} instances are watched already: use few names, and give what changes as a metric"
                 )
             watched = Watched(node.add(instance, schema, RING_BYTES), instance, kinds, dict(units))
             node.watched[instance] = watched

@@ -75,7 +75,7 @@ fn alarm(random: &mut Rng) -> Case {
     let has_gaps = (0..trace.len()).any(|step| !trace.is_seen(step));
     let raise = Formula::random(2, trace.period, random);
     let held = Duration::random(0, trace.period, random);
-    // Where unknown counts, a gap does not count before the sample after it: not as if there were samples in it.
+    // If unknown counts, a gap does not count before the sample after it: not as if there were samples in it.
     let on_unknown =
         if has_gaps { "keep" } else { *random.choice(&["keep", "raise", "clear"]).expect("some") };
     let (raises, clears) = (on_unknown == "raise", on_unknown == "clear");
@@ -296,7 +296,7 @@ impl Verdicts {
         let touches = !trace.is_seen(last + 1) || (first > step && !trace.is_seen(first - 1));
         match kind {
             EventKind::Unknown if touches => None,
-            // What was decided early ends before the interval may have.
+            // Early decisions end before the interval may have ended.
             kind if kind == self.kinds().0 => (last < trace.len()).then_some(false),
             kind => Some(kind == self.kinds().1),
         }

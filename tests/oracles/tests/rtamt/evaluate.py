@@ -8,8 +8,8 @@ from multiprocessing import Pool
 
 import rtamt
 
-# How many differences are shown.
-SHOWN = 10
+# Upper bound of the differences that are shown.
+MAX_SHOWN_DIFFERENCES = 10
 
 
 def evaluated(formula: str, signals: dict[str, list[float]], times: list[float] | None) -> list[bool]:
@@ -55,7 +55,7 @@ def main() -> None:
             cases += 1
             compared.update(values)
             differences.extend(wrong)
-    for difference in differences[:SHOWN]:
+    for difference in differences[:MAX_SHOWN_DIFFERENCES]:
         print(difference)
     values = ", ".join(f"{number} {what}" for what, number in sorted(compared.items()))
     print(f"{cases} cases, {compared.total()} values compared ({values}); {len(differences)} differences")

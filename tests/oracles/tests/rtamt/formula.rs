@@ -95,7 +95,7 @@ impl Formula {
         }
     }
 
-    /// Of comparisons alone, without windows and edges.
+    /// Returns a formula of comparisons alone, without windows and edges.
     pub fn plain(depth: usize, random: &mut Rng) -> Self {
         match random.u8(0..4) {
             _ if depth == 0 => Self::leaf(random),

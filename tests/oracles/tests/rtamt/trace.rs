@@ -22,7 +22,7 @@ impl Trace {
             let is_missing = has_gaps && at > 0 && random.u8(0..10) == 0;
             steps.push((!is_missing).then_some(known));
         }
-        // What is missing at the end nobody knows to be missing.
+        // Samples that are missing at the end are not known to be missing.
         while steps.last().is_some_and(Option::is_none) {
             steps.pop();
         }

@@ -42,9 +42,9 @@ fn cycles_of(files: &[(&str, &str)]) -> Vec<Vec<String>> {
 #[test]
 fn a_cycle_is_found_through_re_exports_aliases_and_macros() {
     let found = cycles_of(&[
-        ("lib.rs", "mod a; mod b; mod c; pub use b::Thing;"),
-        ("a.rs", "use crate::Thing; pub struct A(Thing);"),
-        ("b.rs", "use super::c as other; pub struct Thing; fn f() { other::run(); }"),
+        ("lib.rs", "mod a; mod b; mod c; pub use b::Store;"),
+        ("a.rs", "use crate::Store; pub struct A(Store);"),
+        ("b.rs", "use super::c as other; pub struct Store; fn f() { other::run(); }"),
         ("c.rs", "pub fn run() { println!(\"{}\", crate::a::NAME); }"),
     ]);
     assert_eq!(found, [["a.rs", "b.rs", "c.rs"]]);

@@ -1,4 +1,4 @@
-//! How the parts of this repository depend on each other, and how new ones become a part of it.
+//! Tests of the dependencies between parts of this repository, and of the steps by which new ones become a part of it.
 
 #![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping")]
 

@@ -1,4 +1,4 @@
-//! What reads archives without a DAC links neither the DAC nor its async runtime, and the default program nothing that only a site needs.
+//! Readers of archives without a DAC link neither the DAC nor its async runtime, and the default program nothing that only a site needs.
 
 use oasis_structure::Workspace;
 
@@ -13,7 +13,7 @@ const OFFLINE: [&str; 7] = [
     "oasis-rules-history",
 ];
 
-/// What they must not link.
+/// Crates that they must not link.
 const LIVE: [&str; 2] = ["tokio", "oasis-dac"];
 
 /// Libraries that only features beyond the default ones need.

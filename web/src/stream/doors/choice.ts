@@ -4,7 +4,7 @@ import { DOORS, type DoorName } from './door.ts';
 const MAX_FAILURES = 2;
 
 /**
- * Chooses the door to connect through: the one that somebody chose, or the best one, until it fails to open although the DAC
+ * Chooses the door to connect through: the chosen one, or the best one, until it fails to open although the DAC
  * answers; then the next. A door that has been open is tried again, so a lost connection alone changes nothing.
  */
 export class DoorChoice {

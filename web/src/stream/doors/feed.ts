@@ -74,7 +74,7 @@ export class StreamFeed implements Feed {
       this.events.opened();
       await this.read(answer.body);
     } catch {
-      // It ends below, as it does without an error.
+      // The stream ends below, as it does without an error.
     }
     clearTimeout(timeout);
     if (!this.isClosed) this.events.failed();

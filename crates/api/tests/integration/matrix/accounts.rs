@@ -14,12 +14,12 @@ fn admin() -> &'static Person {
     PEOPLE.iter().find(|person| person.name == "admin").unwrap()
 }
 
-async fn ask(signed: &Signed, method: &str, path: &str, body: Value) -> Response<Body> {
-    signed.world.ask(admin(), method, &format!("/api/v1/{path}"), &body.to_string()).await
+async fn admin_request(signed: &Signed, method: &str, path: &str, body: Value) -> Response<Body> {
+    signed.world.request(admin(), method, &format!("/api/v1/{path}"), &body.to_string()).await
 }
 
 async fn done(signed: &Signed, method: &str, path: &str, body: Value) -> Value {
-    let answer = ask(signed, method, path, body).await;
+    let answer = admin_request(signed, method, path, body).await;
     let status = answer.status();
     let document = json(answer).await;
     assert!(status.is_success(), "{method} {path}: {status} {document}");
@@ -54,7 +54,7 @@ async fn an_administrator_manages_users_tokens_and_roles() {
     let refused = signed.send(Method::GET, "/api/v1/nodes", &[("authorization", &bearer)], Value::Null).await;
     assert_eq!(code(refused).await, (401, "/problems/bad_token".into()));
 
-    let problem = async |method, path, body| code(ask(&signed, method, path, body).await).await;
+    let problem = async |method, path, body| code(admin_request(&signed, method, path, body).await).await;
     let unused = json!({"name": "bob", "password": PASSWORD, "roles": []});
     assert_eq!(problem("POST", "users", unused).await, (409, "/problems/account_conflict".into()));
     let weak = json!({"name": "eva", "password": "short", "roles": []});
@@ -114,7 +114,7 @@ async fn people_change_their_password_and_sign_in_again() {
     let nodes = signed.send(Method::GET, "/api/v1/nodes", &with_both[..1], Value::Null).await;
     assert_eq!(code(nodes).await, (401, "/problems/session_ended".into()));
 
-    // An administrator ends the sessions of somebody.
+    // An administrator ends the sessions of a user.
     let (cookie, _) = signed.sign_in("ada").await;
     assert_eq!(done(&signed, "DELETE", "users/ada/sessions", Value::Null).await["sessions"], 1);
     let nodes = signed.send(Method::GET, "/api/v1/nodes", &[("cookie", &cookie)], Value::Null).await;

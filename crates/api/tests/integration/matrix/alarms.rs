@@ -10,7 +10,7 @@ use axum::{
     http::{Request, Response, StatusCode, header},
 };
 use futures_util::StreamExt;
-use oasis_alarms::{Arrival, At, EventIdentity, EventKey, Home, Round, RuleEvent, RuleFacts};
+use oasis_alarms::{Arrival, At, EventIdentity, EventKey, NodeConnection, Round, RuleEvent, RuleFacts};
 use oasis_api::Api;
 use oasis_rules::{EventKind, Standing, program::Severity};
 use serde_json::{Value, json};
@@ -57,7 +57,7 @@ fn heat(world: &World) {
 /// The nodes of all instances, as they come to this DAC.
 fn arrivals() -> Vec<Arrival> {
     let nodes: BTreeSet<_> = INSTANCES.iter().map(|(node, _)| *node).collect();
-    let home = Home { run: Uuid::from_u128(1), attach: Some(1), since: 1 };
+    let home = NodeConnection { run: Uuid::from_u128(1), attach: Some(1), since: 1 };
     let arrival = |node: &str| Arrival { node: node.into(), home, from: None, checkpoints: vec![] };
     nodes.into_iter().map(arrival).collect()
 }
@@ -116,7 +116,7 @@ async fn each_action_asks_for_its_instance() {
             let then = [(needed, On::Instance(node, instance))];
             let wanted = person.answers_to_change((needed, On::Something), &then);
             // Only callers who may act on an alarm learn whether it exists.
-            let found = verdict(world.ask(person, "POST", "/api/v1/alarms/actions", &body).await).await;
+            let found = verdict(world.request(person, "POST", "/api/v1/alarms/actions", &body).await).await;
             assert_eq!(found, wanted, "{body} by {}", person.name);
         }
     }
@@ -124,7 +124,7 @@ async fn each_action_asks_for_its_instance() {
 
 async fn act(world: &World, person: &str, body: Value) -> (StatusCode, Value) {
     let response =
-        world.ask(person_called(person), "POST", "/api/v1/alarms/actions", &body.to_string()).await;
+        world.request(person_called(person), "POST", "/api/v1/alarms/actions", &body.to_string()).await;
     (response.status(), json(response).await)
 }
 
@@ -249,7 +249,7 @@ async fn sql_has_the_alarms_and_events_of_what_its_author_may_read() {
     happen(&world, ("plant-7", "pump"), EventKind::Cleared, 8);
     let query = async |person: &str, query: &str| {
         let body = json!({"query": query}).to_string();
-        json(world.ask(person_called(person), "POST", "/api/v1/sql", &body).await).await
+        json(world.request(person_called(person), "POST", "/api/v1/sql", &body).await).await
     };
     let answer = query(
         "operator",
@@ -314,7 +314,7 @@ async fn changes_arrive_as_they_happen_and_a_reader_resumes() {
     assert_eq!((name.as_str(), names(&list["alarms"])), ("alarms", [("plant-7", "pump")].into()));
     assert_eq!((&list["next"], list["revision"].as_u64()), (&Value::Null, first));
 
-    // What it may not see does not arrive.
+    // Alarms that it may not see do not arrive.
     happen(&world, ("mill", "pump"), EventKind::Cleared, 8);
     happen(&world, ("plant-7", "pump"), EventKind::Cleared, 9);
     let (name, id, alarm) = events.next().await;
@@ -372,7 +372,7 @@ async fn a_reader_whose_token_is_revoked_hears_nothing_more() {
 #[tokio::test]
 async fn without_rules_the_answer_says_how_to_have_alarms() {
     let world = World::new();
-    let problem = ask(world.api.clone().with_alarms(None), "/api/v1/alarms").await;
+    let problem = get_as_local(world.api.clone().with_alarms(None), "/api/v1/alarms").await;
     assert_eq!(problem["type"], "/problems/no_alarms", "{problem}");
     assert!(problem["detail"].as_str().unwrap().contains("[rules]"), "{problem}");
 }
@@ -380,12 +380,12 @@ async fn without_rules_the_answer_says_how_to_have_alarms() {
 #[tokio::test]
 async fn the_session_says_whether_there_are_alarms() {
     let world = World::new();
-    assert_eq!(ask(world.api.clone(), "/api/v1/session").await["alarms"], true);
-    assert_eq!(ask(world.api.clone().with_alarms(None), "/api/v1/session").await["alarms"], Value::Null);
+    assert_eq!(get_as_local(world.api.clone(), "/api/v1/session").await["alarms"], true);
+    assert_eq!(get_as_local(world.api.clone().with_alarms(None), "/api/v1/session").await["alarms"], Value::Null);
 }
 
-/// The answer to somebody on this host.
-async fn ask(api: Api, path: &str) -> Value {
+/// Returns the answer to a user on this host.
+async fn get_as_local(api: Api, path: &str) -> Value {
     let request = Request::builder()
         .uri(path)
         .header(header::HOST, "127.0.0.1:7070")

@@ -2,7 +2,7 @@
 
 use super::{
     people::{Answer, On, PEOPLE},
-    websocket::{PATIENCE, Socket, connect, served},
+    websocket::{Socket, TEST_TIMEOUT, connect, served},
     world::{INSTANCES, NAMES, World},
 };
 use futures_util::{SinkExt, StreamExt};
@@ -14,7 +14,7 @@ use std::{
 use tokio::time::timeout;
 use tokio_tungstenite::tungstenite::Message;
 
-/// What becomes visible of a command that is carried out as far as possible: there is no node.
+/// Visible result of a command that is carried out as far as possible: there is no node.
 const OFFLINE: &str = "node_offline";
 /// An instance that everybody here may read.
 const SEEN: (&str, &str) = ("plant-7", "pump");
@@ -33,10 +33,10 @@ async fn send(socket: &mut Socket, command: &ClientCommand) {
     socket.send(Message::binary(command.encode().unwrap().to_vec())).await.unwrap();
 }
 
-/// Takes so many schemas.
+/// Receives `count` schemas.
 async fn schemas(socket: &mut Socket, count: usize) {
     for _ in 0..count {
-        let message = timeout(PATIENCE, socket.next()).await.expect("a schema").unwrap().unwrap();
+        let message = timeout(TEST_TIMEOUT, socket.next()).await.expect("a schema").unwrap().unwrap();
         assert!(matches!(message, Message::Text(_)), "{message:?}");
     }
 }
@@ -83,7 +83,7 @@ async fn each_command_of_2012_asks_for_its_verb_on_its_instance() {
                 let begin = Instant::now();
                 let mut found = grown(&before, &refused(&world));
                 // A command that changes something is carried out beside.
-                while is_command && found.is_none() && begin.elapsed() < PATIENCE {
+                while is_command && found.is_none() && begin.elapsed() < TEST_TIMEOUT {
                     tokio::time::sleep(Duration::from_millis(5)).await;
                     found = grown(&before, &refused(&world));
                 }

@@ -2,7 +2,7 @@
 
 use super::{
     routes::uri,
-    websocket::{PATIENCE, served},
+    websocket::{TEST_TIMEOUT, served},
 };
 use std::{collections::HashMap, net::SocketAddr};
 use tokio::{
@@ -38,7 +38,7 @@ async fn head(address: SocketAddr, method: &str, path: &str, more: &str) -> (u16
             assert_ne!(stream.read_buf(&mut bytes).await.unwrap(), 0, "{method} {path}");
         }
     };
-    timeout(PATIENCE, whole).await.expect("the head of an answer");
+    timeout(TEST_TIMEOUT, whole).await.expect("the head of an answer");
     let text = String::from_utf8_lossy(&bytes);
     let mut lines = text.split("\r\n\r\n").next().unwrap().lines();
     let status = lines.next().unwrap().split(' ').nth(1).unwrap().parse().unwrap();

@@ -57,10 +57,10 @@ async fn a_layout_is_saved_over_the_revision_that_was_read_and_keeps_its_version
     let gone = world.get(local, &format!("{LAYOUT}?revision=9")).await;
     assert_eq!(gone["type"], "/problems/unknown_version");
     for bad in ["?revision=-1", "?revision=x", "?version=1"] {
-        let response = world.ask(local, "GET", &format!("{LAYOUT}{bad}"), "").await;
+        let response = world.request(local, "GET", &format!("{LAYOUT}{bad}"), "").await;
         assert_eq!(response.status(), StatusCode::BAD_REQUEST, "{bad}");
     }
-    // Who may not read everything does not learn the addresses of others.
+    // Callers that may not read everything do not receive the addresses of others.
     let viewer = world.get(person_called("kiosk"), &format!("{LAYOUT}/versions")).await;
     assert_eq!(viewer["type"], "/problems/forbidden", "{viewer}");
 }
@@ -69,7 +69,7 @@ async fn a_layout_is_saved_over_the_revision_that_was_read_and_keeps_its_version
 async fn the_page_at_the_address_of_a_dashboard_finds_its_files() {
     let world = World::new();
     for path in ["/d/night", "/d/night%20shift?node=plant-7", "/d/..%2F..%2Fetc", "/d/nobody-has-saved-it"] {
-        let response = world.ask(person_called("stranger"), "GET", path, "").await;
+        let response = world.request(person_called("stranger"), "GET", path, "").await;
         assert_eq!(response.status(), StatusCode::OK, "{path}");
         assert_eq!(response.headers()[header::CONTENT_TYPE], "text/html");
         let html = to_bytes(response.into_body(), 1 << 20).await.unwrap();

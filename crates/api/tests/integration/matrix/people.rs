@@ -7,7 +7,7 @@ pub struct Person {
     pub shows: Credentials,
 }
 
-/// What a principal shows of itself. `role` is a built-in role, whose rules are those of the person, or wider.
+/// Credentials of a principal. `role` is a built-in role, whose rules are those of the person, or wider.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Credentials {
     /// Nothing, from this host.
@@ -40,7 +40,7 @@ const fn shows(name: &'static str, rules: &'static [&'static str], shows: Creden
     Person { name, rules, shows }
 }
 
-const READ: &[&str] = &["read-live,read-past */*"];
+const READ_RULES: &[&str] = &["read-live,read-past */*"];
 const OPERATOR: &[&str] = &[
     "read-live,read-past,command:hertz,command:enable,command:disable,command:sample-now,command:trigger,command:deadband,command:demand,command:demand-off,command:reset,runs,annotations,alarms,labels,layouts,export,sql */*",
 ];
@@ -49,7 +49,7 @@ const OPERATOR: &[&str] = &[
 pub const PEOPLE: &[Person] = &[
     shows("local", &["* */*"], Credentials::Local),
     shows("stranger", &[], Credentials::Nothing),
-    person("viewer", READ),
+    person("viewer", READ_RULES),
     person("operator", OPERATOR),
     person("admin", &["* */*"]),
     person("nobody", &["sql none/none"]),
@@ -70,7 +70,7 @@ pub const PEOPLE: &[Person] = &[
         &["read-live,read-past,command:hertz plant-7/pump"],
         Credentials::Scoped { role: "operator", scope: "read,command:hertz,eisa plant-7/pump" },
     ),
-    shows("embedded", READ, Credentials::Embed { role: "admin" }),
+    shows("embedded", READ_RULES, Credentials::Embed { role: "admin" }),
     shows("expired", &[], Credentials::Expired { role: "admin" }),
     shows("revoked", &[], Credentials::Revoked { role: "admin" }),
     shows("signed-in", OPERATOR, Credentials::Session { role: "operator" }),
@@ -109,7 +109,7 @@ impl Answer {
     }
 }
 
-/// What is asked for.
+/// Target of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum On<'a> {
     Something,
@@ -152,7 +152,7 @@ impl Person {
         matches!(self.shows, Expired { .. } | Revoked { .. } | SignedOut { .. })
     }
 
-    /// What becomes of it if one of these verbs is needed.
+    /// Expected answer if one of these verbs is needed.
     pub fn answer(&self, verbs: &[&str], on: On<'_>) -> Answer {
         if verbs.is_empty() || verbs.iter().any(|verb| self.permits(verb, on)) {
             Answer::Allowed
@@ -167,7 +167,7 @@ impl Person {
         }
     }
 
-    /// What becomes of it if all of these are needed, one after the other.
+    /// Expected answer if all of these are needed, one after the other.
     pub fn answers(&self, needed: &[Need<'_>]) -> Answer {
         let answers = needed.iter().map(|(verbs, on)| self.answer(verbs, *on));
         answers.into_iter().find(|answer| *answer != Answer::Allowed).unwrap_or(Answer::Allowed)

@@ -75,7 +75,7 @@ async fn each_route_gives_each_principal_the_verdict_that_is_written_down() {
                 _ if is_change => person.answers_to_change((verbs, *on), &[]),
                 _ => person.answer(verbs, *on),
             };
-            let response = world.ask(person, route.method.as_str(), &uri(route.path), "").await;
+            let response = world.request(person, route.method.as_str(), &uri(route.path), "").await;
             assert!(!response.status().is_server_error(), "{context}: {}", response.status());
             let found = verdict(response).await;
             // The number of the instance does not exist.
@@ -156,7 +156,7 @@ async fn each_text_door_asks_for_each_instance() {
                 let mut all = vec![(first, On::Something)];
                 all.extend(needed.iter().map(|verb| (std::slice::from_ref(verb), on)));
                 let mut wanted = person.answers(&all);
-                let response = world.ask(person, "GET", &uri, "").await;
+                let response = world.request(person, "GET", &uri, "").await;
                 // Without the feature there is no Arrow: 501, whether the instance exists or not.
                 let is_there = response.status() != StatusCode::NOT_IMPLEMENTED;
                 if wanted == Answer::Allowed && !exists && is_there {
@@ -198,7 +198,8 @@ async fn each_command_asks_for_its_verb_on_its_instance() {
             if wanted == Answer::Allowed && !INSTANCES.contains(&(node, instance)) {
                 wanted = Answer::Unknown;
             }
-            let found = verdict(world.ask(person, "POST", "/api/v1/commands", &body.to_string()).await).await;
+            let found =
+                verdict(world.request(person, "POST", "/api/v1/commands", &body.to_string()).await).await;
             assert_eq!(found, wanted, "{body} by {}", person.name);
             combinations += 1;
         }
@@ -217,14 +218,15 @@ async fn each_annotation_asks_for_its_target() {
             let then = [(needed, On::Instance(node, instance))];
             let wanted = person.answers_to_change((needed, On::Something), &then);
             // There is no archive: that is said only to those who may.
-            let found = verdict(world.ask(person, "POST", "/api/v1/annotations", &body).await).await;
+            let found = verdict(world.request(person, "POST", "/api/v1/annotations", &body).await).await;
             assert_eq!(found, wanted, "{body} by {}", person.name);
         }
     }
     for person in PEOPLE {
         let then = [(needed, On::Everything)];
         let wanted = person.answers_to_change((needed, On::Something), &then);
-        let found = verdict(world.ask(person, "POST", "/api/v1/annotations", r#"{"text": "x"}"#).await).await;
+        let found =
+            verdict(world.request(person, "POST", "/api/v1/annotations", r#"{"text": "x"}"#).await).await;
         assert_eq!(found, wanted, "{}", person.name);
     }
 }
@@ -287,7 +289,12 @@ async fn a_hidden_instance_is_answered_as_one_that_does_not_exist() {
                 other => other,
             };
             let uri = format!("/api/v1/instances/{topic}");
-            assert_eq!(verdict(world.ask(person, "GET", &uri, "").await).await, wanted, "{}", person.name);
+            assert_eq!(
+                verdict(world.request(person, "GET", &uri, "").await).await,
+                wanted,
+                "{}",
+                person.name
+            );
         }
     }
     let kiosk = person_called("kiosk");

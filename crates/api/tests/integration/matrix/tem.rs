@@ -14,7 +14,7 @@ const NODES: [&str; 2] = ["plant-7", "mill"];
 async fn register(world: &World, person: &Person, dac: &str, node: &str) -> StatusCode {
     let heartbeat = json!({"epoch": "00000000000000aa", "beat": 1, "doors": "http://127.0.0.1:1", "channel": "127.0.0.1:2",
         "software": "x", "health": "ok", "load": {"nodes": 1}, "names_revision": 1, "names": {"online": [node]}});
-    world.ask(person, "PUT", &format!("/api/v1/tem/dacs/{dac}"), &heartbeat.to_string()).await.status()
+    world.request(person, "PUT", &format!("/api/v1/tem/dacs/{dac}"), &heartbeat.to_string()).await.status()
 }
 
 async fn world() -> World {
@@ -47,7 +47,7 @@ async fn the_list_has_what_a_principal_may_read() {
         assert!(dacs.iter().all(|dac| dac["load"].is_object() == whole), "{}", person.name);
         assert_eq!(list["counters"].is_object(), whole, "{}", person.name);
         assert_eq!(list["position"].as_str().unwrap().ends_with(":0"), !whole, "{}", person.name);
-        // Nobody learns from changes what the list does not have.
+        // Changes contain nothing that the list does not have.
         let after = format!("/api/v1/tem?after={}", list["position"].as_str().unwrap());
         assert_eq!(world.get(person, &after).await["complete"], !whole, "{}", person.name);
     }
@@ -58,7 +58,8 @@ async fn who_may_read_a_node_learns_where_it_can_be_and_nothing_else() {
     let world = world().await;
     for person in PEOPLE.iter().filter(|person| person.reads(On::Something)) {
         for node in NODES {
-            let answer = world.ask(person, "GET", &format!("/api/v1/tem?node={node}&order=load"), "").await;
+            let answer =
+                world.request(person, "GET", &format!("/api/v1/tem?node={node}&order=load"), "").await;
             if !may_know(person, node) {
                 assert_eq!(answer.status(), StatusCode::FORBIDDEN, "{node} by {}", person.name);
                 continue;
@@ -81,9 +82,9 @@ async fn a_name_is_registered_by_who_may_register_it() {
     assert_eq!(register(&world, hall, "hall-1", "x").await, StatusCode::OK);
     assert_eq!(register(&world, hall, "mill", "x").await, StatusCode::FORBIDDEN);
     let leave = |dac: &str| format!("/api/v1/tem/dacs/{dac}?epoch=00000000000000aa&beat=2");
-    assert_eq!(world.ask(hall, "DELETE", &leave("mill"), "").await.status(), StatusCode::FORBIDDEN);
-    assert_eq!(world.ask(hall, "DELETE", &leave("hall-1"), "").await.status(), StatusCode::NO_CONTENT);
-    assert_eq!(world.ask(hall, "DELETE", &leave("hall-1"), "").await.status(), StatusCode::NOT_FOUND);
+    assert_eq!(world.request(hall, "DELETE", &leave("mill"), "").await.status(), StatusCode::FORBIDDEN);
+    assert_eq!(world.request(hall, "DELETE", &leave("hall-1"), "").await.status(), StatusCode::NO_CONTENT);
+    assert_eq!(world.request(hall, "DELETE", &leave("hall-1"), "").await.status(), StatusCode::NOT_FOUND);
 }
 
 #[tokio::test]
@@ -94,7 +95,7 @@ async fn a_dac_learns_at_which_pages_its_readers_go_on() {
             "software": "x", "health": "ok", "names_revision": 1});
         heartbeat.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         let path = format!("/api/v1/tem/dacs/{name}");
-        json(world.ask(person_called("local"), "PUT", &path, &heartbeat.to_string()).await).await
+        json(world.request(person_called("local"), "PUT", &path, &heartbeat.to_string()).await).await
     };
     assert_eq!(beat("alone", json!({})).await["other_pages"], json!([]));
     assert_eq!(beat("relay", json!({"kind": "relay"})).await["other_pages"], json!([]));

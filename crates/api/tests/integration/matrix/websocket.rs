@@ -19,7 +19,7 @@ use tokio_tungstenite::{
 };
 
 /// Enough on a loaded machine; what is to be seen takes less than 5 s.
-pub const PATIENCE: Duration = Duration::from_secs(90);
+pub const TEST_TIMEOUT: Duration = Duration::from_secs(90);
 
 pub type Socket = WebSocketStream<TcpStream>;
 
@@ -48,7 +48,7 @@ pub async fn connect(
     for (name, value) in shown {
         headers.insert(name, value.parse().unwrap());
     }
-    // Through a proxy nobody is local.
+    // No peer is local through a proxy.
     if !peer.ip().is_loopback() {
         headers.insert("x-forwarded-for", "10.1.2.3".parse().unwrap());
     }
@@ -72,7 +72,7 @@ async fn next(socket: &mut Socket, is_wanted: impl Fn(&Value) -> bool) -> Value 
             }
         }
     };
-    timeout(PATIENCE, found).await.expect("an answer")
+    timeout(TEST_TIMEOUT, found).await.expect("an answer")
 }
 
 async fn request(socket: &mut Socket, id: i64, mut message: Value) -> Value {
@@ -214,7 +214,7 @@ async fn a_stream_that_loses_its_rights_ends() {
     let delta = next(&mut socket, |message| message["op"] == "registry_delta").await;
     assert_eq!(delta["instances"].as_array().unwrap().len(), 2);
 
-    // It keeps one instance of two.
+    // The caller keeps one instance of two.
     access
         .change(|accounts| {
             accounts.set_role("kiosk".parse().unwrap(), vec!["read plant-7/pump".parse().unwrap()])
@@ -233,7 +233,7 @@ async fn a_stream_that_loses_its_rights_ends() {
             }
         }
     };
-    let frame = timeout(PATIENCE, closed).await.expect("a close frame");
+    let frame = timeout(TEST_TIMEOUT, closed).await.expect("a close frame");
     assert_eq!(u16::from(frame.code), 4401, "{frame}");
 }
 
@@ -242,11 +242,11 @@ async fn a_text_stream_that_loses_its_rights_ends() {
     let world = World::new();
     let kiosk = person_called("kiosk");
     let uri = "/api/v1/samples/stream?node=plant-7&instance=pump";
-    let response = world.ask(kiosk, "GET", uri, "").await;
+    let response = world.request(kiosk, "GET", uri, "").await;
     assert_eq!(response.status(), 200);
     world.doors.permissions.access.change(|accounts| accounts.revoke_token("kiosk")).unwrap();
     let body = axum::body::to_bytes(response.into_body(), 1 << 20);
-    let body = timeout(PATIENCE, body).await.expect("it ends").unwrap();
+    let body = timeout(TEST_TIMEOUT, body).await.expect("it ends").unwrap();
     let last: Value = serde_json::from_slice(body.trim_ascii()).unwrap();
     assert_eq!((&last["event"], &last["cause"]), (&json!("end"), &json!("access_ended")), "{last}");
     assert!(world.doors.permissions.access.token("x", Moment::now()).is_err());

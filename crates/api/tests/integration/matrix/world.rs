@@ -38,7 +38,7 @@ pub struct World {
     headers: HashMap<&'static str, Headers>,
 }
 
-/// What a principal shows: names of headers and values. The name of a cookie contains the port.
+/// Credentials of a principal: names of headers and values. The name of a cookie contains the port.
 type Headers = Vec<(&'static str, String)>;
 
 const PORT: u16 = 7070;
@@ -104,7 +104,7 @@ impl World {
         (headers, (from, 9).into())
     }
 
-    pub async fn ask(&self, person: &Person, method: &str, uri: &str, body: &str) -> Response<Body> {
+    pub async fn request(&self, person: &Person, method: &str, uri: &str, body: &str) -> Response<Body> {
         let (headers, peer) = self.identity(person, PORT);
         let mut request = Request::builder().method(method).uri(uri).extension(ConnectInfo(peer));
         request = request.header(header::HOST, format!("127.0.0.1:{PORT}"));
@@ -120,7 +120,7 @@ impl World {
 
     /// The document of an answer.
     pub async fn get(&self, person: &Person, uri: &str) -> Value {
-        json(self.ask(person, "GET", uri, "").await).await
+        json(self.request(person, "GET", uri, "").await).await
     }
 }
 
@@ -129,7 +129,7 @@ pub async fn json(response: Response<Body>) -> Value {
     serde_json::from_slice(&body).unwrap_or_default()
 }
 
-/// What an answer says of permissions.
+/// Returns the statement of an answer about permissions.
 pub async fn verdict(response: Response<Body>) -> Answer {
     let status = response.status();
     if !status.is_client_error() {

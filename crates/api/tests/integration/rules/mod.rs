@@ -26,7 +26,7 @@ fn preview(text: String) -> Value {
 async fn a_preview_reads_archive_and_topic_log_and_acts_on_nothing() {
     let plant = Plant::new().await;
     let text = rules("alarm Hot { raise pump.temperature > 94 Cel for 1s; on raised disable pump; }");
-    let (status, found) = plant.ask("", "POST", "/api/v1/rules/preview", preview(text)).await;
+    let (status, found) = plant.request("", "POST", "/api/v1/rules/preview", preview(text)).await;
     assert_eq!(status, 200, "{found}");
     let event = |node: &str| {
         json!({"time": 5 * STEP, "rule": "Hot", "source": format!("{node}/pump"), "event": "raised", "state": "active",
@@ -35,12 +35,12 @@ async fn a_preview_reads_archive_and_topic_log_and_acts_on_nothing() {
     };
     // Without a delay, to know where the condition begins.
     let text = rules("alarm Hot { raise pump.temperature > 94 Cel; on raised disable pump; }");
-    let (_, at_once) = plant.ask("", "POST", "/api/v1/rules/preview", preview(text)).await;
+    let (_, at_once) = plant.request("", "POST", "/api/v1/rules/preview", preview(text)).await;
     assert_eq!(at_once["events"], json!([event("a"), event("b")]), "{at_once}");
     assert_eq!(found["events"], json!([]));
     let figures = ["instances", "samples", "missing", "truncated", "notes"].map(|name| &found[name]);
     assert_eq!(figures, [&json!(2), &json!(10), &json!(0), &json!(false), &json!([])]);
-    let (_, commands) = plant.ask("", "GET", "/api/v1/commands", Value::Null).await;
+    let (_, commands) = plant.request("", "GET", "/api/v1/commands", Value::Null).await;
     assert_eq!(commands["commands"], json!([]), "{commands}");
 }
 
@@ -49,14 +49,14 @@ async fn a_preview_has_only_what_its_author_may_read() {
     let plant = Plant::new().await;
     let kiosk = plant.token("kiosk", &["read a/*"]);
     let text = rules("alarm Hot { raise pump.temperature > 94; }");
-    let (_, found) = plant.ask(&kiosk, "POST", "/api/v1/rules/preview", preview(text.clone())).await;
+    let (_, found) = plant.request(&kiosk, "POST", "/api/v1/rules/preview", preview(text.clone())).await;
     assert_eq!(found["events"].as_array().unwrap().len(), 1, "{found}");
     assert_eq!((&found["events"][0]["node"], &found["instances"]), (&json!("a"), &json!(1)));
     assert!(found["notes"][0].as_str().unwrap().contains("may not read"), "{found}");
     let live = plant.token("live", &["read-live */*"]);
-    assert_eq!(plant.ask(&live, "POST", "/api/v1/rules/preview", preview(text.clone())).await.0, 403);
+    assert_eq!(plant.request(&live, "POST", "/api/v1/rules/preview", preview(text.clone())).await.0, 403);
     let elsewhere = plant.token("elsewhere", &["read c/*"]);
-    let (_, found) = plant.ask(&elsewhere, "POST", "/api/v1/rules/preview", preview(text)).await;
+    let (_, found) = plant.request(&elsewhere, "POST", "/api/v1/rules/preview", preview(text)).await;
     assert_eq!(found["diagnostics"][0]["code"], "R0007", "names no type that it may not see: {found}");
     assert!(!found.to_string().contains("did you mean"), "{found}");
 }
@@ -65,7 +65,7 @@ async fn a_preview_has_only_what_its_author_may_read() {
 async fn previews_are_bounded() {
     let mut plant = Plant::new().await;
     plant.send(6, 60);
-    let ask = |body: Value| plant.ask("", "POST", "/api/v1/rules/preview", body);
+    let ask = |body: Value| plant.request("", "POST", "/api/v1/rules/preview", body);
     // Each rule is raised and cleared once in seven samples, of two instances.
     let alarm =
         |number: u32| format!("alarm A{number} {{ raise pump.temperature > {}; }}\n", 90 + number % 6);
@@ -88,7 +88,7 @@ async fn previews_are_bounded() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_check_says_what_is_wrong_and_how_many_instances_a_rule_reads() {
     let plant = Plant::new().await;
-    let ask = |text: String| plant.ask("", "POST", "/api/v1/rules/check", json!({"text": text}));
+    let ask = |text: String| plant.request("", "POST", "/api/v1/rules/check", json!({"text": text}));
     let (status, found) = ask(format!("{INPUT}alarm Hot{{raise pump.temprature>94;}}\nalarm Cold {{ raise pump.temperature < 5 Cel; severity low; }}")).await;
     assert_eq!(status, 200, "{found}");
     let wrong = json!([{"code": "R0008", "severity": "error", "message": "unknown metric `temprature`", "help": "did you mean `temperature`?",
@@ -108,7 +108,7 @@ async fn a_check_says_what_is_wrong_and_how_many_instances_a_rule_reads() {
     assert_eq!((&broken["formatted"], &broken["diagnostics"][0]["code"]), (&Value::Null, &json!("R0001")));
     let kiosk = plant.token("kiosk", &["read a/*"]);
     let text = json!({"text": rules("alarm Hot { raise pump.temperature > 94; }")});
-    let (_, found) = plant.ask(&kiosk, "POST", "/api/v1/rules/check", text).await;
+    let (_, found) = plant.request(&kiosk, "POST", "/api/v1/rules/check", text).await;
     assert_eq!(found["rules"][0]["instances"], 1);
 }
 
@@ -122,14 +122,14 @@ async fn a_place_has_instances_and_metrics_that_its_author_may_see() {
         ("", "input pump = \"*/pump\" : Plant::Pump; alarm A { raise pump.t", 58, json!(["temperature"])),
     ] {
         let body = json!({"text": written, "offset": written.len()});
-        let (status, found) = plant.ask(token, "POST", "/api/v1/rules/complete", body).await;
+        let (status, found) = plant.request(token, "POST", "/api/v1/rules/complete", body).await;
         assert_eq!((status, &found["from"]), (200, &json!(from)), "{found}");
         let items = found["items"].as_array().unwrap();
         assert_eq!(items.iter().map(|item| item["label"].clone()).collect::<Value>(), labels);
     }
     let beyond = json!({"text": "a", "offset": 7});
     assert_eq!(
-        plant.ask("", "POST", "/api/v1/rules/complete", beyond).await,
+        plant.request("", "POST", "/api/v1/rules/complete", beyond).await,
         (200, json!({"from": 1, "items": []}))
     );
 }
@@ -139,32 +139,32 @@ async fn a_file_is_saved_replaced_and_deleted_by_those_who_have_read_it() {
     let plant = Plant::new().await;
     let file = "/api/v1/rules/files/pump.rules";
     let text = rules("alarm Hot { raise pump.temperature > 94; }\n");
-    assert_eq!(plant.ask("", "GET", file, Value::Null).await.0, 404);
-    let (status, saved) = plant.ask("", "PUT", file, json!({"text": text})).await;
+    assert_eq!(plant.request("", "GET", file, Value::Null).await.0, 404);
+    let (status, saved) = plant.request("", "PUT", file, json!({"text": text})).await;
     assert_eq!((status, &saved["text"]), (200, &json!(text)), "{saved}");
     assert_eq!(fs::read_to_string(plant.folder.path().join("files/pump.rules")).unwrap(), text);
-    assert_eq!(plant.ask("", "GET", file, Value::Null).await.1, saved);
+    assert_eq!(plant.request("", "GET", file, Value::Null).await.1, saved);
     assert!(plant.state.take_reload());
-    let (_, list) = plant.ask("", "GET", "/api/v1/rules", Value::Null).await;
+    let (_, list) = plant.request("", "GET", "/api/v1/rules", Value::Null).await;
     let changed = json!([{"name": "pump.rules", "editable": true, "state": "changed", "diagnostics": []}]);
     assert_eq!((&list["editable"], &list["files"]), (&json!(true), &changed), "{list}");
 
     let (status, refused) =
-        plant.ask("", "PUT", file, json!({"text": "alarm", "revision": saved["revision"]})).await;
+        plant.request("", "PUT", file, json!({"text": "alarm", "revision": saved["revision"]})).await;
     assert_eq!((status, &*code(&refused)), (422, "bad_rules"), "{refused}");
     assert_eq!(refused["diagnostics"][0]["code"], "R0001");
-    let (status, refused) = plant.ask("", "PUT", file, json!({"text": text})).await;
+    let (status, refused) = plant.request("", "PUT", file, json!({"text": text})).await;
     assert_eq!((status, &*code(&refused)), (409, "rules_file_changed"), "{refused}");
     assert_eq!(fs::read_to_string(plant.folder.path().join("files/pump.rules")).unwrap(), text);
     assert!(!plant.state.take_reload(), "nothing has changed");
     for name in ["..%2Fx.rules", "x", "%2Fetc%2Fpasswd.rules", ".rules"] {
         let (status, refused) =
-            plant.ask("", "PUT", &format!("/api/v1/rules/files/{name}"), json!({"text": text})).await;
+            plant.request("", "PUT", &format!("/api/v1/rules/files/{name}"), json!({"text": text})).await;
         assert_eq!((status, &*code(&refused)), (400, "rules_file_name"), "{name}: {refused}");
     }
-    assert_eq!(plant.ask("", "DELETE", &format!("{file}?revision=0"), Value::Null).await.0, 409);
-    assert_eq!(plant.ask("", "DELETE", file, Value::Null).await.0, 204);
-    assert_eq!(plant.ask("", "DELETE", file, Value::Null).await.0, 404);
+    assert_eq!(plant.request("", "DELETE", &format!("{file}?revision=0"), Value::Null).await.0, 409);
+    assert_eq!(plant.request("", "DELETE", file, Value::Null).await.0, 204);
+    assert_eq!(plant.request("", "DELETE", file, Value::Null).await.0, 404);
     assert!(plant.state.take_reload());
 }
 
@@ -176,7 +176,7 @@ async fn a_file_has_no_commands_that_its_author_may_not_send_and_no_name_of_anot
     let put = |token: String, alarm: &str| {
         let text = json!({"text": rules(alarm)});
         let plant = &plant;
-        async move { plant.ask(&token, "PUT", "/api/v1/rules/files/b.rules", text).await }
+        async move { plant.request(&token, "PUT", "/api/v1/rules/files/b.rules", text).await }
     };
     let hot = |on: &str| format!("alarm Hot {{ raise pump.temperature > 94; {on} }}");
     for on in [
@@ -207,18 +207,18 @@ async fn a_file_has_no_commands_that_its_author_may_not_send_and_no_name_of_anot
     let (status, saved) =
         put(editor.clone(), "alarm Warm { raise pump.temperature > 9; on raised trigger pump; }").await;
     assert_eq!(status, 200, "{saved}");
-    let (_, list) = plant.ask("", "GET", "/api/v1/rules", Value::Null).await;
+    let (_, list) = plant.request("", "GET", "/api/v1/rules", Value::Null).await;
     let shown = json!([{"name": "Hot", "kind": "alarm", "file": "a.rules", "inputs": ["*/pump"], "severity": "high", "memory_bytes": 100, "instances": 2}]);
     assert_eq!(list["rules"], shown);
     assert_eq!(list["files"][0]["editable"], false);
     // A file of the configuration is read, and nothing of its name is saved.
-    let (status, file) = plant.ask("", "GET", "/api/v1/rules/files/a.rules", Value::Null).await;
+    let (status, file) = plant.request("", "GET", "/api/v1/rules/files/a.rules", Value::Null).await;
     assert_eq!(
         (status, &file["text"], &file["editable"]),
         (200, &json!("alarm Hot {}"), &json!(false)),
         "{file}"
     );
     let text = json!({"text": rules("")});
-    let (status, refused) = plant.ask(&editor, "PUT", "/api/v1/rules/files/a.rules", text).await;
+    let (status, refused) = plant.request(&editor, "PUT", "/api/v1/rules/files/a.rules", text).await;
     assert_eq!((status, &*code(&refused)), (409, "rules_file_of_configuration"), "{refused}");
 }

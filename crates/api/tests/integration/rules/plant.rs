@@ -48,7 +48,8 @@ pub struct Plant {
 }
 
 impl Plant {
-    /// Whose nodes `a` and `b` have sent five samples each: 91, 92, ... degrees. The first three are stored.
+    /// Starts a plant whose nodes `a` and `b` have sent five samples each: 91, 92, ... degrees. The first three are
+    /// stored.
     pub async fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let directory = folder.path().join("samples").display().to_string();
@@ -102,7 +103,7 @@ impl Plant {
     }
 
     /// Status and document of an answer; without a token of the administrator of this host.
-    pub async fn ask(&self, token: &str, method: &str, path: &str, body: Value) -> (u16, Value) {
+    pub async fn request(&self, token: &str, method: &str, path: &str, body: Value) -> (u16, Value) {
         let peer: SocketAddr = ([127, 0, 0, 1], 9).into();
         let mut request = Request::builder().method(method).uri(path).extension(ConnectInfo(peer));
         request = request.header(header::HOST, "127.0.0.1:7070");

@@ -16,7 +16,7 @@ impl Peer {
     }
 
     fn release(&mut self, message: &NodeMessage) -> Result<Vec<DacMessage>, Failure> {
-        let mut out = self.say(message, 5)?;
+        let mut out = self.send_message(message, 5)?;
         self.session.acknowledge(Nanos(5), &mut out);
         Ok(out)
     }
@@ -33,7 +33,7 @@ fn logged(dac: &Arc<Dac>) -> Vec<(u64, u32)> {
 
 #[test]
 fn a_dac_says_that_it_takes_batches_ahead() {
-    let answers = Peer::new(&dac()).say(&hello("n", 1), 0).unwrap();
+    let answers = Peer::new(&dac()).send_message(&hello("n", 1), 0).unwrap();
     assert!(matches!(&answers[..], [DacMessage::Welcome { ahead: true, .. }]), "{answers:?}");
 }
 

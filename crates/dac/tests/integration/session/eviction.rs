@@ -17,9 +17,9 @@ fn nodes(dac: &Dac) -> Vec<String> {
 fn visit(dac: &Arc<Dac>, name: &str, address: &str, samples: u64, now: u64) {
     let mut peer = Peer::new(dac);
     peer.session = peer.session.at(address.parse::<IpAddr>().unwrap());
-    peer.say(&hello(name, 1), now).unwrap();
+    peer.send_message(&hello(name, 1), now).unwrap();
     if samples > 0 {
-        let answers = peer.say(&register(vec![beat()], &["beat"]), now).unwrap();
+        let answers = peer.send_message(&register(vec![beat()], &["beat"]), now).unwrap();
         let [DacMessage::Registered { topics }] = &answers[..] else { panic!("{answers:?}") };
         peer.send(&batch(topics[0].topic, 1, samples, 0)).unwrap();
     }
@@ -70,7 +70,7 @@ fn connected_nodes_are_never_evicted() {
     let dac = limited(2, 9);
     let _both = (Peer::connected(&dac, "first", 1), Peer::connected(&dac, "second", 1));
     let mut third = Peer::new(&dac);
-    assert_eq!(code(third.say(&hello("third", 1), 1)), "too_many_nodes");
+    assert_eq!(code(third.send_message(&hello("third", 1), 1)), "too_many_nodes");
 }
 
 #[test]
@@ -106,5 +106,5 @@ fn a_node_that_is_back_is_not_evicted_for_having_left() {
     let _new = Peer::connected(&dac, "new", 1);
     assert_eq!(nodes(&dac), ["back", "new"]);
     let mut third = Peer::new(&dac);
-    assert_eq!(code(third.say(&hello("third", 1), 3)), "too_many_nodes");
+    assert_eq!(code(third.send_message(&hello("third", 1), 3)), "too_many_nodes");
 }

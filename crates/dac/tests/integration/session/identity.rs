@@ -12,7 +12,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-/// A guard that revokes one key when it is told to.
+/// A guard that revokes one key on request.
 #[derive(Debug, Default)]
 struct Guard {
     generation: AtomicU64,
@@ -55,7 +55,7 @@ fn connection(dac: &Arc<Dac>, guard: &Arc<Guard>, address: u8, holder: Holder) -
 }
 
 fn says(peer: &mut Peer, message: &NodeMessage, now: u64) -> String {
-    let said = peer.say(message, now);
+    let said = peer.send_message(message, now);
     if let Err(failure) = &said {
         peer.session.note_refused(failure);
     }
@@ -68,7 +68,7 @@ fn a_key_that_is_in_use_is_reported_and_its_owner_goes_on() {
     let mut owner = connection(&dac, &guard, 1, certificate("a", 1, 1));
     assert_eq!(says(&mut owner, &hello("a", 1), 0), "welcome");
     let mut copy = connection(&dac, &guard, 2, certificate("a", 1, 1));
-    assert_eq!(says(&mut copy, &hello("a", 2), SECOND), "key_in_use");
+    assert_eq!(says(&mut copy, &hello("a", 2), NANOS_PER_SECOND), "key_in_use");
     assert!(!owner.commands.is_closed());
     let refused = guard.refused.lock().unwrap();
     assert_eq!(refused.len(), 1, "{refused:?}");
@@ -86,17 +86,17 @@ fn a_second_process_with_the_key_on_the_same_host_is_reported_once_it_cannot_be_
         assert_eq!(says(&mut second, &hello("a", run), now), "name_taken");
     };
     let reports = || guard.refused.lock().unwrap().len();
-    tries(2, SECOND);
-    // What a process has sent may arrive after its end.
-    owner.session.acknowledge(Nanos(3 * SECOND), &mut Vec::new());
-    tries(2, 3 * SECOND);
+    tries(2, NANOS_PER_SECOND);
+    // Samples that a process has sent may arrive after its end.
+    owner.session.acknowledge(Nanos(3 * NANOS_PER_SECOND), &mut Vec::new());
+    tries(2, 3 * NANOS_PER_SECOND);
     assert_eq!(reports(), 0);
-    owner.session.acknowledge(Nanos(4 * SECOND), &mut Vec::new());
-    owner.session.acknowledge(Nanos(5 * SECOND), &mut Vec::new());
+    owner.session.acknowledge(Nanos(4 * NANOS_PER_SECOND), &mut Vec::new());
+    owner.session.acknowledge(Nanos(5 * NANOS_PER_SECOND), &mut Vec::new());
     assert_eq!(reports(), 1);
-    // It is there still; a run of its own does not hide it.
-    tries(3, 5 * SECOND);
-    owner.session.acknowledge(Nanos(8 * SECOND), &mut Vec::new());
+    // The node is there still; a run of its own does not hide it.
+    tries(3, 5 * NANOS_PER_SECOND);
+    owner.session.acknowledge(Nanos(8 * NANOS_PER_SECOND), &mut Vec::new());
     let refused = guard.refused.lock().unwrap();
     assert_eq!(refused.len(), 2, "{refused:?}");
     assert_eq!((refused[0].name.as_str(), refused[0].certificate.as_deref()), ("a", Some("a")));
@@ -112,13 +112,13 @@ fn a_restart_of_a_node_before_the_dac_knows_its_end_is_not_reported() {
     let mut before = connection(&dac, &guard, 1, certificate("a", 1, 1));
     assert_eq!(says(&mut before, &hello("a", 1), 0), "welcome");
     let restarted = || connection(&dac, &guard, 1, certificate("a", 1, 1));
-    assert_eq!(says(&mut restarted(), &hello("a", 2), SECOND), "name_taken");
-    before.session.acknowledge(Nanos(2 * SECOND), &mut Vec::new());
+    assert_eq!(says(&mut restarted(), &hello("a", 2), NANOS_PER_SECOND), "name_taken");
+    before.session.acknowledge(Nanos(2 * NANOS_PER_SECOND), &mut Vec::new());
     let mut after = restarted();
-    assert_eq!(says(&mut after, &hello("a", 2), 6 * SECOND), "welcome");
-    // What the process before had sent does not speak for it any more, nor does its successor.
-    before.session.acknowledge(Nanos(7 * SECOND), &mut Vec::new());
-    after.session.acknowledge(Nanos(9 * SECOND), &mut Vec::new());
+    assert_eq!(says(&mut after, &hello("a", 2), 6 * NANOS_PER_SECOND), "welcome");
+    // Samples that the process before had sent do not count for it any more, nor does its successor.
+    before.session.acknowledge(Nanos(7 * NANOS_PER_SECOND), &mut Vec::new());
+    after.session.acknowledge(Nanos(9 * NANOS_PER_SECOND), &mut Vec::new());
     assert!(guard.refused.lock().unwrap().is_empty());
     assert!(dac.refused_nodes.report(std::time::Instant::now()).is_empty());
 }
@@ -129,15 +129,15 @@ fn another_name_and_another_key_are_refused_whatever_run_they_claim() {
     let mut owner = connection(&dac, &guard, 1, certificate("a", 1, 2));
     assert_eq!(says(&mut owner, &hello("a", 1), 0), "welcome");
     let say = |holder, now| says(&mut connection(&dac, &guard, 1, holder), &hello("a", 1), now);
-    assert_eq!(say(certificate("b", 2, 3), SECOND), "name_not_certified");
-    assert_eq!(say(certificate("a", 2, 1), SECOND), "key_wrong");
-    assert_eq!(say(certificate("a", 2, 3), SECOND), "key_wrong", "while it is connected");
+    assert_eq!(say(certificate("b", 2, 3), NANOS_PER_SECOND), "name_not_certified");
+    assert_eq!(say(certificate("a", 2, 1), NANOS_PER_SECOND), "key_wrong");
+    assert_eq!(say(certificate("a", 2, 3), NANOS_PER_SECOND), "key_wrong", "while it is connected");
     assert!(!owner.commands.is_closed());
-    owner.session.close(Nanos(2 * SECOND));
-    assert_eq!(say(certificate("a", 2, 1), 3 * SECOND), "key_wrong", "an older certificate");
-    assert_eq!(say(certificate("a", 2, 3), 3 * SECOND), "welcome", "a later one");
-    assert_eq!(say(certificate("a", 1, 2), 9 * SECOND), "key_wrong", "the one before");
-    assert_eq!(say(Holder::Itself, 9 * SECOND), "welcome", "the DAC's own process");
+    owner.session.close(Nanos(2 * NANOS_PER_SECOND));
+    assert_eq!(say(certificate("a", 2, 1), 3 * NANOS_PER_SECOND), "key_wrong", "an older certificate");
+    assert_eq!(say(certificate("a", 2, 3), 3 * NANOS_PER_SECOND), "welcome", "a later one");
+    assert_eq!(say(certificate("a", 1, 2), 9 * NANOS_PER_SECOND), "key_wrong", "the one before");
+    assert_eq!(say(Holder::Itself, 9 * NANOS_PER_SECOND), "welcome", "the DAC's own process");
 }
 
 #[test]
@@ -151,7 +151,7 @@ fn a_revoked_or_expired_certificate_ends_its_connection() {
     guard.generation.fetch_add(1, Ordering::Relaxed);
     assert_eq!(node.session.check_certificate().unwrap_err().code, "certificate_revoked");
     let mut again = connection(&dac, &guard, 1, certificate("a", 1, 1));
-    assert_eq!(says(&mut again, &hello("a", 1), SECOND), "certificate_revoked");
+    assert_eq!(says(&mut again, &hello("a", 1), NANOS_PER_SECOND), "certificate_revoked");
 
     let Holder::Node(mut old) = certificate("b", 2, 1) else { return };
     old.ends = SystemTime::now() - Duration::from_secs(1);
@@ -181,8 +181,8 @@ fn a_name_of_the_dac_itself_is_refused_to_others_from_the_start() {
     let hello = NodeMessage::Hello { protocol, node, secret: Some(secret), attach: None, drains: false };
     drop(own);
     let mut next = connection(&dac, &guard, 1, Holder::Anonymous);
-    assert_eq!(says(&mut next, &hello, 60 * SECOND), "name_reserved");
+    assert_eq!(says(&mut next, &hello, 60 * NANOS_PER_SECOND), "name_reserved");
     dac.own_nodes.expect("dac", secret);
     let mut next = connection(&dac, &guard, 1, Holder::Anonymous);
-    assert_eq!(says(&mut next, &hello, 60 * SECOND), "welcome");
+    assert_eq!(says(&mut next, &hello, 60 * NANOS_PER_SECOND), "welcome");
 }

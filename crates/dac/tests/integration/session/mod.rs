@@ -24,7 +24,7 @@ use std::sync::Arc;
 use tokio::sync::mpsc;
 use uuid::Uuid;
 
-const SECOND: u64 = 1_000_000_000;
+const NANOS_PER_SECOND: u64 = 1_000_000_000;
 
 struct Peer {
     session: NodeSession,
@@ -39,13 +39,13 @@ impl Peer {
 
     fn connected(dac: &Arc<Dac>, name: &str, run: u128) -> (Self, TopicId) {
         let mut peer = Self::new(dac);
-        peer.say(&hello(name, run), 0).unwrap();
-        let answers = peer.say(&register(vec![beat()], &["beat"]), 0).unwrap();
+        peer.send_message(&hello(name, run), 0).unwrap();
+        let answers = peer.send_message(&register(vec![beat()], &["beat"]), 0).unwrap();
         let [DacMessage::Registered { topics }] = &answers[..] else { panic!("{answers:?}") };
         (peer, topics[0].topic)
     }
 
-    fn say(&mut self, message: &NodeMessage, now: u64) -> Result<Vec<DacMessage>, Failure> {
+    fn send_message(&mut self, message: &NodeMessage, now: u64) -> Result<Vec<DacMessage>, Failure> {
         self.raw(&serde_json::to_vec(message).unwrap(), now)
     }
 
@@ -128,7 +128,7 @@ fn missing(topic: TopicId, from_sequence: u64, to_sequence: u64, cause: &str) ->
 
 fn replay(dac: &Arc<Dac>, name: &str, run: u128) -> (Peer, TopicId) {
     let (mut peer, topic) = Peer::connected(dac, name, run);
-    peer.say(&NodeMessage::Replay, 0).unwrap();
+    peer.send_message(&NodeMessage::Replay, 0).unwrap();
     (peer, topic)
 }
 
@@ -141,22 +141,22 @@ fn gaps(dac: &Dac, topic: TopicId) -> Vec<(u64, u64, Cause)> {
 fn a_replay_announces_itself_and_the_gaps_of_its_recording() {
     let dac = dac();
     let (mut peer, topic) = Peer::connected(&dac, "a", 1);
-    assert_eq!(code(peer.say(&missing(topic, 1, 9, "ring_full"), 0)), "replay_expected");
+    assert_eq!(code(peer.send_message(&missing(topic, 1, 9, "ring_full"), 0)), "replay_expected");
     assert!(!dac.registry.node("a").unwrap().is_replay);
 
     let (mut peer, topic) = replay(&dac, "b", 1);
     assert!(dac.registry.node("b").unwrap().is_replay);
-    peer.say(&missing(topic, 1, 9, "not_recorded"), 0).unwrap();
+    peer.send_message(&missing(topic, 1, 9, "not_recorded"), 0).unwrap();
     peer.send(&batch(topic, 10, 3, 0)).unwrap();
-    peer.say(&missing(topic, 13, 14, "ring_full"), 0).unwrap();
+    peer.send_message(&missing(topic, 13, 14, "ring_full"), 0).unwrap();
     peer.send(&batch(topic, 15, 1, 0)).unwrap();
     assert_eq!(gaps(&dac, topic), [(1, 9, Cause::NotRecorded), (13, 14, Cause::RingFull)]);
     let ledger = dac.registry.instance(topic).unwrap().ledger().clone();
     assert_eq!((ledger.received, ledger.unexplained), (4, 0));
-    assert_eq!(code(peer.say(&missing(topic, 16, 16, "weather"), 0)), "cause_unknown");
-    assert_eq!(code(peer.say(&missing(TopicId(99), 1, 1, "network"), 0)), "topic_foreign");
+    assert_eq!(code(peer.send_message(&missing(topic, 16, 16, "weather"), 0)), "cause_unknown");
+    assert_eq!(code(peer.send_message(&missing(TopicId(99), 1, 1, "network"), 0)), "topic_foreign");
     for (from, to) in [(0, 5), (17, 16)] {
-        assert_eq!(code(peer.say(&missing(topic, from, to, "network"), 0)), "range_invalid");
+        assert_eq!(code(peer.send_message(&missing(topic, from, to, "network"), 0)), "range_invalid");
     }
 }
 
@@ -165,21 +165,21 @@ fn a_gap_of_a_replay_is_acknowledged_and_counts_once_however_often_it_is_reporte
     let dac = dac();
     let (mut peer, topic) = replay(&dac, "a", 1);
     peer.send(&batch(topic, 1, 2, 0)).unwrap();
-    peer.say(&missing(topic, 3, 5, "network"), 0).unwrap();
+    peer.send_message(&missing(topic, 3, 5, "network"), 0).unwrap();
     let mut acknowledged = Vec::new();
     peer.session.acknowledge(Nanos(5), &mut acknowledged);
     assert_eq!(acknowledged, [DacMessage::Ack { topics: vec![(topic, 5)] }]);
     // The connection was cut before the acknowledgement arrived.
     let (mut again, same) = replay(&dac, "a", 1);
     assert_eq!(same, topic);
-    again.say(&missing(topic, 3, 5, "network"), 0).unwrap();
+    again.send_message(&missing(topic, 3, 5, "network"), 0).unwrap();
     assert_eq!(again.send(&batch(topic, 6, 1, 0)).unwrap(), [DacMessage::Ack { topics: vec![(topic, 6)] }]);
     assert_eq!(gaps(&dac, topic), [(3, 5, Cause::Network)]);
 
     // Another DAC, without any state.
     let dac = self::dac();
     let (mut peer, topic) = replay(&dac, "a", 1);
-    peer.say(&missing(topic, 3, 5, "network"), 0).unwrap();
+    peer.send_message(&missing(topic, 3, 5, "network"), 0).unwrap();
     peer.send(&batch(topic, 6, 1, 0)).unwrap();
     assert_eq!(gaps(&dac, topic), [(1, 2, Cause::BeforeEpoch), (3, 5, Cause::Network)]);
 }
@@ -190,9 +190,9 @@ fn waiting_datagrams_are_bounded_and_above_the_bound_stop_waiting() {
     let over = Nanos(came.0 + 1);
     let dac = dac();
     let mut peer = Peer::new(&dac);
-    peer.say(&hello("a", 1), 0).unwrap();
+    peer.send_message(&hello("a", 1), 0).unwrap();
     let text = probe_type(vec![metric(MetricType::String)]);
-    let answers = peer.say(&register(vec![text.clone()], &["text"]), 0).unwrap();
+    let answers = peer.send_message(&register(vec![text.clone()], &["text"]), 0).unwrap();
     let [DacMessage::Registered { topics }] = &answers[..] else { panic!("{answers:?}") };
     let topic = topics[0].topic;
     let datagram = |first_sequence| {
@@ -205,7 +205,7 @@ fn waiting_datagrams_are_bounded_and_above_the_bound_stop_waiting() {
         bytes
     };
     assert_eq!(code(peer.session.datagram(&datagram(10), came)), "datagram_unexpected");
-    peer.say(&NodeMessage::Datagrams, 0).unwrap();
+    peer.send_message(&NodeMessage::Datagrams, 0).unwrap();
     let instance = dac.registry.instance(topic).unwrap();
     (1..=4).for_each(|number| peer.session.datagram(&datagram(10 * number), came).unwrap());
     assert_eq!(instance.ledger().received, 0, "each waits for those before it");
@@ -220,13 +220,13 @@ fn waiting_datagrams_are_bounded_and_above_the_bound_stop_waiting() {
 #[test]
 fn deadlines_and_liveness_do_not_depend_on_the_wall_clock() {
     const DAY: u64 = 24 * 3_600 * 1_000_000_000;
-    const SECOND: u64 = 1_000_000_000;
+    const NANOS_PER_SECOND: u64 = 1_000_000_000;
     let at = |wall, steady| Moment { wall: Nanos(wall), steady: Nanos(steady) };
     let dac = dac();
     let (mut peer, topic) = Peer::connected(&dac, "a", 1);
-    peer.say(&NodeMessage::Datagrams, 0).unwrap();
-    peer.session.datagram(&batch(topic, 5, 1, 0), at(50 * DAY, SECOND)).unwrap();
-    peer.session.acknowledge(at(50 * DAY, SECOND), &mut Vec::new());
+    peer.send_message(&NodeMessage::Datagrams, 0).unwrap();
+    peer.session.datagram(&batch(topic, 5, 1, 0), at(50 * DAY, NANOS_PER_SECOND)).unwrap();
+    peer.session.acknowledge(at(50 * DAY, NANOS_PER_SECOND), &mut Vec::new());
     // The clock is set back: the batch waits no longer than it would have.
     let due = peer.session.due().unwrap();
     peer.session.overdue(at(10 * DAY, due.0));
@@ -235,8 +235,8 @@ fn deadlines_and_liveness_do_not_depend_on_the_wall_clock() {
     // The clock is set forward: the node is as alive as before.
     let json = serde_json::to_vec(&hello("a", 2)).unwrap();
     let connect = |at: Moment| Peer::new(&dac).session.handle(Frame::Control(&json), at, &mut Vec::new());
-    assert_eq!(code(connect(at(90 * DAY, 2 * SECOND))), "name_taken");
-    connect(at(10 * DAY, 5 * SECOND)).unwrap();
+    assert_eq!(code(connect(at(90 * DAY, 2 * NANOS_PER_SECOND))), "name_taken");
+    connect(at(10 * DAY, 5 * NANOS_PER_SECOND)).unwrap();
 }
 
 #[test]
@@ -293,7 +293,7 @@ fn a_spool_drop_is_reported_before_its_gap_appears() {
     peer.send(&batch(topic, 1, 1, 0)).unwrap();
     let dropped = Drops { spool_full: 4, ..Drops::default() };
     let counters = Counters { topic, taken: 10, sent: 5, dropped, after_sent: Drops::default() };
-    peer.say(&NodeMessage::Counters { instances: vec![counters] }, 0).unwrap();
+    peer.send_message(&NodeMessage::Counters { instances: vec![counters] }, 0).unwrap();
     peer.send(&batch(topic, 6, 1, 4)).unwrap();
     let ledger = dac.registry.instance(topic).unwrap().ledger().clone();
     assert_eq!(
@@ -305,9 +305,9 @@ fn a_spool_drop_is_reported_before_its_gap_appears() {
 #[test]
 fn the_first_message_is_hello_and_only_the_first() {
     let dac = dac();
-    assert_eq!(code(Peer::new(&dac).say(&register(vec![], &[]), 0)), "hello_expected");
+    assert_eq!(code(Peer::new(&dac).send_message(&register(vec![], &[]), 0)), "hello_expected");
     let (mut peer, _) = Peer::connected(&dac, "a", 1);
-    assert_eq!(code(peer.say(&hello("a", 1), 0)), "hello_expected");
+    assert_eq!(code(peer.send_message(&hello("a", 1), 0)), "hello_expected");
 }
 
 #[test]
@@ -318,23 +318,21 @@ fn an_invalid_message_is_refused_with_its_code() {
     assert_eq!(code(Peer::new(&dac).raw(br#"{"op":"dance"}"#, 0)), "unknown_message");
     let NodeMessage::Hello { node, .. } = hello("a", 1) else { panic!() };
     assert_eq!(
-        code(
-            Peer::new(&dac).say(
-                &NodeMessage::Hello { protocol: 99, node, secret: None, attach: None, drains: false },
-                0
-            )
-        ),
+        code(Peer::new(&dac).send_message(
+            &NodeMessage::Hello { protocol: 99, node, secret: None, attach: None, drains: false },
+            0
+        )),
         "protocol_version"
     );
-    assert_eq!(code(Peer::new(&dac).say(&hello("", 1), 0)), "name_invalid");
-    assert_eq!(code(Peer::new(&dac).say(&hello(&"x".repeat(1_025), 1), 0)), "name_invalid");
+    assert_eq!(code(Peer::new(&dac).send_message(&hello("", 1), 0)), "name_invalid");
+    assert_eq!(code(Peer::new(&dac).send_message(&hello(&"x".repeat(1_025), 1), 0)), "name_invalid");
     for forged in ["plant\n2026-01-01 INFO all is well", "plant\u{1b}[2J", "a\u{9b}31m"] {
-        assert_eq!(code(Peer::new(&dac).say(&hello(forged, 1), 0)), "name_invalid", "{forged:?}");
+        assert_eq!(code(Peer::new(&dac).send_message(&hello(forged, 1), 0)), "name_invalid", "{forged:?}");
         let (mut peer, _) = Peer::connected(&dac, "a", 1);
-        assert_eq!(code(peer.say(&register(vec![], &[forged]), 0)), "name_invalid", "{forged:?}");
+        assert_eq!(code(peer.send_message(&register(vec![], &[forged]), 0)), "name_invalid", "{forged:?}");
     }
     for taken in ["rack/3", "plant-*", "*"] {
-        assert_eq!(code(Peer::new(&dac).say(&hello(taken, 1), 0)), "name_invalid", "{taken:?}");
+        assert_eq!(code(Peer::new(&dac).send_message(&hello(taken, 1), 0)), "name_invalid", "{taken:?}");
     }
     for text in ["x".repeat(2 << 20), "host\n".into()] {
         let NodeMessage::Hello { protocol, node, .. } = hello("b", 1) else { panic!() };
@@ -342,7 +340,7 @@ fn an_invalid_message_is_refused_with_its_code() {
         let software = NodeIdentity { software: text, ..node };
         for node in [host, software] {
             let hello = NodeMessage::Hello { protocol, node, secret: None, attach: None, drains: false };
-            assert_eq!(code(Peer::new(&dac).say(&hello, 0)), "name_invalid");
+            assert_eq!(code(Peer::new(&dac).send_message(&hello, 0)), "name_invalid");
         }
     }
 }
@@ -351,11 +349,11 @@ fn an_invalid_message_is_refused_with_its_code() {
 fn the_name_of_a_living_node_is_refused_to_others() {
     let dac = dac();
     let (mut first, _) = Peer::connected(&dac, "a", 1);
-    assert_eq!(code(Peer::new(&dac).say(&hello("a", 2), SECOND)), "name_taken");
+    assert_eq!(code(Peer::new(&dac).send_message(&hello("a", 2), NANOS_PER_SECOND)), "name_taken");
     // Silent for longer than a living node: its successor may connect.
-    assert!(Peer::new(&dac).say(&hello("a", 2), 4 * SECOND).is_ok());
+    assert!(Peer::new(&dac).send_message(&hello("a", 2), 4 * NANOS_PER_SECOND).is_ok());
     // The end of the first connection does not set the node offline.
-    first.session.close(Nanos(5 * SECOND));
+    first.session.close(Nanos(5 * NANOS_PER_SECOND));
     assert!(dac.registry.node("a").unwrap().is_online());
 }
 
@@ -365,13 +363,13 @@ fn schemas_that_exceed_the_limits_of_codecs_are_refused() {
     let nothing = MetricType::Struct(StructType { name: "Empty".into(), members: Vec::new() });
     for kind in [deep, MetricType::Vector(Box::new(nothing))] {
         let mut peer = Peer::new(&dac());
-        peer.say(&hello("a", 1), 0).unwrap();
-        let outcome = peer.say(&register(vec![probe_type(vec![metric(kind)])], &["beat"]), 0);
+        peer.send_message(&hello("a", 1), 0).unwrap();
+        let outcome = peer.send_message(&register(vec![probe_type(vec![metric(kind)])], &["beat"]), 0);
         assert_eq!(code(outcome), "type_invalid");
     }
     let mut peer = Peer::new(&dac());
-    peer.say(&hello("a", 1), 0).unwrap();
-    assert_eq!(code(peer.say(&register(vec![], &["beat"]), 0)), "type_missing");
+    peer.send_message(&hello("a", 1), 0).unwrap();
+    assert_eq!(code(peer.send_message(&register(vec![], &["beat"]), 0)), "type_missing");
 }
 
 #[test]
@@ -387,8 +385,8 @@ fn types_without_instances_count_until_their_node_leaves() {
     let mut peers = Vec::new();
     for number in 0..20 {
         let mut peer = Peer::new(&dac);
-        peer.say(&hello(&format!("n{number}"), number + 1), 0).unwrap();
-        match peer.say(&register(vec![wide(number)], &[]), 0) {
+        peer.send_message(&hello(&format!("n{number}"), number + 1), 0).unwrap();
+        match peer.send_message(&register(vec![wide(number)], &[]), 0) {
             Ok(_) => peers.push(peer),
             Err(failure) => {
                 assert_eq!(failure.code, "too_much_schema");
@@ -399,7 +397,7 @@ fn types_without_instances_count_until_their_node_leaves() {
     assert!((1..10).contains(&peers.len()), "{}", peers.len());
     drop(peers);
     let (mut peer, _) = Peer::connected(&dac, "a", 1);
-    peer.say(&register(vec![wide(1)], &[]), 0).unwrap();
+    peer.send_message(&register(vec![wide(1)], &[]), 0).unwrap();
 }
 
 #[test]
@@ -419,8 +417,9 @@ fn another_type_under_the_same_name_gets_a_new_topic_and_retires_the_old() {
     let dac = dac();
     let (mut peer, old) = Peer::connected(&dac, "a", 1);
     let instance = dac.registry.instance(old).unwrap();
-    let answers =
-        peer.say(&register(vec![probe_type(vec![metric(MetricType::Uint8)])], &["beat"]), 0).unwrap();
+    let answers = peer
+        .send_message(&register(vec![probe_type(vec![metric(MetricType::Uint8)])], &["beat"]), 0)
+        .unwrap();
     let [DacMessage::Registered { topics }] = &answers[..] else { panic!("{answers:?}") };
     assert_ne!(topics[0].topic, old);
     assert!(instance.is_retired());

@@ -120,13 +120,13 @@ fn they_are_evicted_for_connected_nodes_oldest_first() {
     assert_eq!(dac.registry.instance(topic).unwrap().ledger().duplicates, 1);
     let _last = Peer::connected(&dac, "last", 8);
     let mut peer = Peer::new(&dac);
-    peer.say(&hello("one more", 9), 0).unwrap();
-    assert_eq!(code(peer.say(&register(vec![beat()], &["beat"]), 0)), "too_many_topics");
+    peer.send_message(&hello("one more", 9), 0).unwrap();
+    assert_eq!(code(peer.send_message(&register(vec![beat()], &["beat"]), 0)), "too_many_topics");
 
     let dac = limited(3, 9);
     dac.registry.restore(&[], all());
     let mut peer = Peer::new(&dac);
-    peer.say(&hello("new", 7), 0).unwrap();
+    peer.send_message(&hello("new", 7), 0).unwrap();
     assert_eq!(names(&dac), ["n2/beat", "n3/beat"]);
     assert_eq!(dac.registry.nodes().len(), 3);
 }

@@ -16,15 +16,15 @@ fn attaching(attach: u64) -> NodeMessage {
 
 fn joined(dac: &Arc<Dac>, attach: u64) -> Result<(Peer, TopicId), Failure> {
     let mut peer = Peer::new(dac);
-    peer.say(&attaching(attach), 0)?;
-    let answers = peer.say(&register(vec![beat()], &["beat"]), 0)?;
+    peer.send_message(&attaching(attach), 0)?;
+    let answers = peer.send_message(&register(vec![beat()], &["beat"]), 0)?;
     let [DacMessage::Registered { topics }] = &answers[..] else { panic!("{answers:?}") };
     Ok((peer, topics[0].topic))
 }
 
 fn counters(peer: &mut Peer, topic: TopicId, sent: u64, dropped: Drops) {
     let instances = vec![Counters { topic, taken: sent, sent, dropped, after_sent: Drops::default() }];
-    peer.say(&NodeMessage::Counters { instances }, 0).unwrap();
+    peer.send_message(&NodeMessage::Counters { instances }, 0).unwrap();
 }
 
 fn gaps(dac: &Dac, topic: TopicId) -> Vec<(u64, u64, Cause)> {
@@ -49,7 +49,7 @@ fn the_highest_attach_of_a_run_is_home() {
     third.session.close(Nanos(2));
     assert_eq!(joined(&dac, 2).err().unwrap().code, "node_moved", "also while it is offline");
     // Programs that do not count are accepted as before.
-    Peer::new(&dac).say(&hello("a", 1), 0).unwrap();
+    Peer::new(&dac).send_message(&hello("a", 1), 0).unwrap();
 }
 
 #[test]
@@ -139,7 +139,7 @@ fn a_session_whose_topic_a_relayed_one_has_replaced_appends_nothing() {
     let before = dac.registry.instance(topic).unwrap();
     peer.send(&batch(topic, 1, 3, 0)).unwrap();
     let upstream = relayed(&dac, true);
-    // What was under way when the node left.
+    // A batch that was under way when the node left.
     assert_eq!(peer.send(&batch(topic, 4, 2, 0)).unwrap_err().code, "node_moved");
     assert_eq!(before.log.next().0, 3);
     peer.session.close(Nanos(3));
@@ -156,9 +156,9 @@ fn a_session_whose_topic_a_relayed_one_has_replaced_appends_nothing() {
 fn a_connection_that_registers_after_its_node_has_left_gets_no_topics() {
     let dac = dac();
     let mut late = Peer::new(&dac);
-    late.say(&attaching(1), 0).unwrap();
+    late.send_message(&attaching(1), 0).unwrap();
     let _upstream = relayed(&dac, true);
-    assert_eq!(late.say(&register(vec![beat()], &["beat"]), 0).unwrap_err().code, "node_moved");
+    assert_eq!(late.send_message(&register(vec![beat()], &["beat"]), 0).unwrap_err().code, "node_moved");
     assert!(dac.registry.find("a", "beat").unwrap().is_relayed());
 }
 
@@ -196,14 +196,14 @@ fn received_samples_of_a_topic_that_was_replaced_are_safe_when_the_archive_has_t
     peer.session.close(Nanos(1));
     drop(relayed(&dac, true));
     let mut peer = Peer::new(&dac);
-    peer.say(&attaching(3), 0).unwrap();
-    peer.say(&NodeMessage::KeepUntilSafe, 0).unwrap();
-    assert_eq!(safe(&peer.say(&register(vec![beat()], &["beat"]), 0).unwrap()), [0; 0]);
+    peer.send_message(&attaching(3), 0).unwrap();
+    peer.send_message(&NodeMessage::KeepUntilSafe, 0).unwrap();
+    assert_eq!(safe(&peer.send_message(&register(vec![beat()], &["beat"]), 0).unwrap()), [0; 0]);
     let run = Uuid::from_u128(1);
     for stored in [2, 3] {
         before.ledger().note_stored(Offset(stored), Some((run, stored)), false);
         let mut out = Vec::new();
-        peer.session.tell_safe(Nanos(2), &mut out);
+        peer.session.report_safe(Nanos(2), &mut out);
         assert_eq!(safe(&out), [stored]);
     }
 }
@@ -213,7 +213,7 @@ fn a_topic_that_was_replaced_before_the_archive_has_seen_it_is_still_read() {
     let dac = dac();
     dac.keeping.set_archive(Some(Arc::new(|_, _| true)));
     dac.registry.restore(&[], Vec::new());
-    // It comes and goes between two looks of the archive.
+    // The node comes and goes between two polls of the archive.
     let (mut peer, topic) = joined(&dac, 1).unwrap();
     let replaced = dac.registry.instance(topic).unwrap();
     peer.send(&batch(topic, 1, 3, 0)).unwrap();
@@ -239,9 +239,9 @@ fn an_earlier_connection_does_not_replace_a_later_one_to_another_dac() {
     let dac = dac();
     let _upstream = relayed(&dac, true);
     let mut late = Peer::new(&dac);
-    assert_eq!(late.say(&attaching(1), 0).unwrap_err().code, "node_moved");
+    assert_eq!(late.send_message(&attaching(1), 0).unwrap_err().code, "node_moved");
     late = Peer::new(&dac);
-    late.say(&attaching(3), 0).unwrap();
+    late.send_message(&attaching(3), 0).unwrap();
 }
 
 #[test]
@@ -272,10 +272,10 @@ async fn a_node_that_is_silent_here_and_connected_elsewhere_is_not_online() {
         dac.registry.note_moved("a", &Moved { run, attach, dac: "hall-2" }, Moment::from(Nanos(now)));
         !dac.registry.node("a").unwrap().is_online()
     };
-    assert!(!moved(run, 2, SECOND), "it was heard a moment ago: whoever says so is wrong");
-    assert!(!moved(run, 1, 3 * SECOND), "this is its last connection");
-    assert!(!moved(Uuid::from_u128(9), 2, 3 * SECOND), "it was another process");
-    assert!(moved(run, 2, 3 * SECOND));
+    assert!(!moved(run, 2, NANOS_PER_SECOND), "it was heard a moment ago: whoever says so is wrong");
+    assert!(!moved(run, 1, 3 * NANOS_PER_SECOND), "this is its last connection");
+    assert!(!moved(Uuid::from_u128(9), 2, 3 * NANOS_PER_SECOND), "it was another process");
+    assert!(moved(run, 2, 3 * NANOS_PER_SECOND));
     assert!(peer.commands.is_closed(), "its connection ends");
     let sent =
         dac.commands.execute(&dac.registry, ("a", "beat"), ProbeRequest::Enable, "test", Nanos(0)).await;
@@ -291,7 +291,11 @@ async fn a_node_that_is_offline_here_is_where_the_tem_says() {
     peer.session.close(Nanos(0));
     assert!(!dac.registry.node("a").unwrap().is_online());
     let home = |run, attach| {
-        dac.registry.note_moved("a", &Moved { run, attach, dac: "hall-2" }, Moment::from(Nanos(SECOND)));
+        dac.registry.note_moved(
+            "a",
+            &Moved { run, attach, dac: "hall-2" },
+            Moment::from(Nanos(NANOS_PER_SECOND)),
+        );
         dac.registry.homes_elsewhere().get("a").cloned()
     };
     let version = dac.registry.version();
@@ -311,7 +315,7 @@ async fn a_dac_that_ends_asks_nodes_to_leave_and_takes_no_others() {
     let mut early = Peer::new(&dac);
     let NodeMessage::Hello { protocol, node, .. } = hello("d", 4) else { unreachable!("it is a hello") };
     let waiting = NodeMessage::Hello { protocol, node, secret: None, attach: Some(1), drains: true };
-    early.say(&waiting, 0).unwrap();
+    early.send_message(&waiting, 0).unwrap();
     let ends = tokio::spawn({
         let dac = dac.clone();
         async move { dac.draining.run().await }
@@ -320,7 +324,7 @@ async fn a_dac_that_ends_asks_nodes_to_leave_and_takes_no_others() {
         tokio::task::yield_now().await;
     }
     assert_eq!(joined(&dac, 2).err().unwrap().code, "draining");
-    assert_eq!(code(Peer::new(&dac).say(&hello("c", 3), 0)), "draining");
+    assert_eq!(code(Peer::new(&dac).send_message(&hello("c", 3), 0)), "draining");
     let (mut told, mut nothing) = (Vec::new(), Vec::new());
     peer.session.drain(&mut told).unwrap();
     older.session.drain(&mut nothing).unwrap();
@@ -328,7 +332,7 @@ async fn a_dac_that_ends_asks_nodes_to_leave_and_takes_no_others() {
     assert_eq!(refused.code, "draining", "it waits for its topics, and for no other answer");
     early.session.close(Nanos(0));
     assert_eq!((told, nothing), (vec![DacMessage::Drain], vec![]), "an older node would not understand it");
-    // What arrives before the node has read it is received as before.
+    // Batches that arrive before the node has read it are received as before.
     assert_eq!(peer.send(&batch(topic, 1, 3, 0)).unwrap(), [DacMessage::Ack { topics: vec![(topic, 3)] }]);
     assert!(!ends.is_finished());
     peer.session.close(Nanos(1));
@@ -391,7 +395,7 @@ fn an_upstream_that_was_started_again_does_not_make_an_earlier_connection_the_ho
     let dac = dac();
     let (upstream, _events) = Upstream::new(&dac);
     relay(&upstream, 3);
-    // It knows the node from its archive, which does not have the number of the connection.
+    // The DAC knows the node from its archive, which does not have the number of the connection.
     let NodeMessage::Hello { node: identity, .. } = hello("a", 1) else { unreachable!("it is a hello") };
     let remembered = RelayedNode {
         identity,
@@ -522,8 +526,8 @@ fn samples_of_replaced_topics_are_counted_once_too_many_wait_for_a_handler() {
     let names: Vec<_> = (0..1_026).map(|number| format!("beat {number}")).collect();
     let names: Vec<_> = names.iter().map(String::as_str).collect();
     let mut peer = Peer::new(&dac);
-    peer.say(&attaching(1), 0).unwrap();
-    let answers = peer.say(&register(vec![beat()], &names), 0).unwrap();
+    peer.send_message(&attaching(1), 0).unwrap();
+    let answers = peer.send_message(&register(vec![beat()], &names), 0).unwrap();
     let [DacMessage::Registered { topics }] = &answers[..] else { panic!("{answers:?}") };
     for assigned in topics {
         peer.send(&batch(assigned.topic, 1, 3, 0)).unwrap();
@@ -531,8 +535,8 @@ fn samples_of_replaced_topics_are_counted_once_too_many_wait_for_a_handler() {
     let mut changed = beat();
     changed.version = "2.0".into();
     let mut peer = Peer::new(&dac);
-    peer.say(&attaching(2), 0).unwrap();
-    peer.say(&register(vec![changed], &names), 0).unwrap();
+    peer.send_message(&attaching(2), 0).unwrap();
+    peer.send_message(&register(vec![changed], &names), 0).unwrap();
     assert_eq!(dac.registry.evicted().unread_samples, 2 * 3);
     let replaced = dac.registry.instances_to_follow(Follower::Archive);
     assert_eq!(replaced.iter().filter(|instance| instance.is_retired()).count(), 1_024);

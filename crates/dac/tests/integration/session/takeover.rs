@@ -15,8 +15,8 @@ fn with_secret(name: &str, uuid: u128, run: u128, secret: ResumeSecret) -> NodeM
 
 fn joined(dac: &Arc<Dac>, hello: &NodeMessage, now: u64) -> Result<(Peer, TopicId), Failure> {
     let mut peer = Peer::new(dac);
-    peer.say(hello, now)?;
-    let answers = peer.say(&register(vec![beat()], &["beat"]), now)?;
+    peer.send_message(hello, now)?;
+    let answers = peer.send_message(&register(vec![beat()], &["beat"]), now)?;
     let [DacMessage::Registered { topics }] = &answers[..] else { panic!("{answers:?}") };
     Ok((peer, topics[0].topic))
 }
@@ -32,15 +32,15 @@ fn a_run_is_resumed_only_with_its_secret() {
     let (mut first, topic) = joined(&dac, &with_secret("a", 1, 1, own), 0).unwrap();
     first.send(&batch(topic, 1, 3, 0)).unwrap();
     // The run is public. A liar knows it, at any time, whether the owner is connected or not.
-    for now in [0, SECOND, 4 * SECOND] {
+    for now in [0, NANOS_PER_SECOND, 4 * NANOS_PER_SECOND] {
         let liar = with_secret("a", 1, 1, ResumeSecret::random());
         assert_eq!(refusal(joined(&dac, &liar, now)), "run_secret_wrong");
         assert_eq!(refusal(joined(&dac, &hello("a", 1), now)), "run_secret_wrong");
     }
     assert!(!first.commands.is_closed());
-    first.session.close(Nanos(5 * SECOND));
-    assert_eq!(refusal(joined(&dac, &hello("a", 1), 6 * SECOND)), "run_secret_wrong");
-    let (mut again, _) = joined(&dac, &with_secret("a", 1, 1, own), 7 * SECOND).unwrap();
+    first.session.close(Nanos(5 * NANOS_PER_SECOND));
+    assert_eq!(refusal(joined(&dac, &hello("a", 1), 6 * NANOS_PER_SECOND)), "run_secret_wrong");
+    let (mut again, _) = joined(&dac, &with_secret("a", 1, 1, own), 7 * NANOS_PER_SECOND).unwrap();
     assert_eq!(again.send(&batch(topic, 4, 2, 0)).unwrap(), [DacMessage::Ack { topics: vec![(topic, 5)] }]);
 }
 
@@ -81,18 +81,18 @@ fn the_owner_of_a_name_gets_it_back_from_a_stranger_that_took_it_in_a_silence() 
     let (mut owner, topic) = joined(&dac, &with_secret("a", 1, 1, own), 0).unwrap();
     owner.send(&batch(topic, 1, 3, 0)).unwrap();
     let stranger = with_secret("a", 2, 2, ResumeSecret::random());
-    assert_eq!(refusal(joined(&dac, &stranger, SECOND)), "name_taken");
-    let (taker, _) = joined(&dac, &stranger, 4 * SECOND).unwrap();
+    assert_eq!(refusal(joined(&dac, &stranger, NANOS_PER_SECOND)), "name_taken");
+    let (taker, _) = joined(&dac, &stranger, 4 * NANOS_PER_SECOND).unwrap();
     assert!(owner.commands.is_closed());
-    // What the owner sends on its old connection is neither appended nor acknowledged.
+    // Batches that the owner sends on its old connection are neither appended nor acknowledged.
     assert_eq!(code(owner.send(&batch(topic, 4, 1, 0))), "run_replaced");
 
-    let (mut back, same) = joined(&dac, &with_secret("a", 1, 1, own), 5 * SECOND).unwrap();
+    let (mut back, same) = joined(&dac, &with_secret("a", 1, 1, own), 5 * NANOS_PER_SECOND).unwrap();
     assert!(taker.commands.is_closed() && same == topic);
     back.send(&batch(topic, 4, 1, 0)).unwrap();
-    back.session.acknowledge(Nanos(5 * SECOND), &mut Vec::new());
+    back.session.acknowledge(Nanos(5 * NANOS_PER_SECOND), &mut Vec::new());
     // The stranger gets the name only if the owner falls silent once more.
-    assert_eq!(refusal(joined(&dac, &stranger, 6 * SECOND)), "name_taken");
+    assert_eq!(refusal(joined(&dac, &stranger, 6 * NANOS_PER_SECOND)), "name_taken");
 }
 
 #[test]
@@ -100,8 +100,9 @@ fn a_new_process_of_the_same_node_keeps_the_name_from_the_one_before() {
     let dac = dac();
     let before = with_secret("a", 1, 1, ResumeSecret::random());
     let (_hung, _) = joined(&dac, &before, 0).unwrap();
-    let (_new, _) = joined(&dac, &with_secret("a", 1, 2, ResumeSecret::random()), 4 * SECOND).unwrap();
-    assert_eq!(refusal(joined(&dac, &before, 5 * SECOND)), "name_taken");
+    let (_new, _) =
+        joined(&dac, &with_secret("a", 1, 2, ResumeSecret::random()), 4 * NANOS_PER_SECOND).unwrap();
+    assert_eq!(refusal(joined(&dac, &before, 5 * NANOS_PER_SECOND)), "name_taken");
 }
 
 #[test]
@@ -116,7 +117,7 @@ fn a_batch_far_ahead_is_refused_and_costs_no_true_sample() {
     peer.send(&batch(topic, 4, 2, 0)).unwrap();
     let ledger = dac.registry.instance(topic).unwrap().ledger().clone();
     assert_eq!((ledger.received, ledger.missing, ledger.duplicates), (5, 0, 0));
-    // A node that lost a million samples in between is believed.
+    // A node that reports a loss of a million samples is believed.
     peer.send(&batch(topic, 1_000_006, 1, 0)).unwrap();
     assert_eq!(dac.registry.instance(topic).unwrap().ledger().missing, 1_000_000);
 }
@@ -126,9 +127,9 @@ fn no_report_moves_the_account_far_ahead() {
     let dac = dac();
     let (mut peer, topic) = replay(&dac, "a", 1);
     peer.send(&batch(topic, 1, 3, 0)).unwrap();
-    assert_eq!(code(peer.say(&missing(topic, 4, 1 << 62, "network"), 0)), "sequence_jump");
+    assert_eq!(code(peer.send_message(&missing(topic, 4, 1 << 62, "network"), 0)), "sequence_jump");
     // Samples that were sent as datagrams, as the node says, and did not arrive.
-    peer.say(&NodeMessage::Datagrams, 0).unwrap();
+    peer.send_message(&NodeMessage::Datagrams, 0).unwrap();
     let counters = Counters {
         topic,
         taken: u64::MAX,
@@ -136,10 +137,13 @@ fn no_report_moves_the_account_far_ahead() {
         dropped: Drops::default(),
         after_sent: Drops::default(),
     };
-    peer.say(&NodeMessage::Counters { instances: vec![counters] }, 0).unwrap();
-    peer.session.overdue(Nanos(10 * SECOND));
-    assert_eq!(code(peer.session.datagram(&batch(topic, 1 << 62, 1, 0), Nanos(SECOND))), "sequence_jump");
-    peer.session.overdue(Nanos(20 * SECOND));
+    peer.send_message(&NodeMessage::Counters { instances: vec![counters] }, 0).unwrap();
+    peer.session.overdue(Nanos(10 * NANOS_PER_SECOND));
+    assert_eq!(
+        code(peer.session.datagram(&batch(topic, 1 << 62, 1, 0), Nanos(NANOS_PER_SECOND))),
+        "sequence_jump"
+    );
+    peer.session.overdue(Nanos(20 * NANOS_PER_SECOND));
     let ledger = dac.registry.instance(topic).unwrap().ledger().clone();
     assert_eq!((ledger.last_sequence, ledger.missing), (3, 0));
 }

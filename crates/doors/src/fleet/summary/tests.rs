@@ -1,7 +1,7 @@
 use super::*;
 use crate::{
     fleet::{
-        Fleet, Wanted,
+        Fleet, FleetRequest,
         measure::{AlarmsByInstance, Measure},
     },
     test_plant::Plant,
@@ -28,7 +28,7 @@ impl Copy {
         }
     }
 
-    fn take(&mut self, piece: &Piece) {
+    fn take(&mut self, piece: &SummaryMessage) {
         self.reader = piece.next;
         let Some(frame) = &piece.frame else { return };
         let text = frame.iter().position(|&byte| byte == b'{').unwrap();
@@ -61,7 +61,7 @@ struct Rounds {
 
 impl Rounds {
     fn of(wanted: Value) -> Self {
-        let selection = serde_json::from_value::<Wanted>(wanted).unwrap().check().unwrap();
+        let selection = serde_json::from_value::<FleetRequest>(wanted).unwrap().check().unwrap();
         Self { fleet: Fleet::new(5, selection), measure: Measure::default(), alarms: Default::default() }
     }
 
@@ -82,7 +82,7 @@ fn a_reader_gets_a_picture_in_bounded_messages_and_then_what_changed() {
     rounds.run(&dac);
     rounds.read(&mut copy);
     assert_eq!((copy.rows.len(), copy.names.len()), (3_000, 3_000));
-    assert!(copy.messages.iter().all(|message| message["rows"].as_array().unwrap().len() <= ROWS));
+    assert!(copy.messages.iter().all(|message| message["rows"].as_array().unwrap().len() <= MAX_ROWS));
     let [first, .., last] = &copy.messages[..] else { panic!("{} messages", copy.messages.len()) };
     assert_eq!((&first["op"], &first["fleet"], &first["from"]), (&json!("fleet_rows"), &json!(5), &json!(0)));
     assert_eq!((&first["reset"], &first["more"], &last["more"]), (&json!(true), &json!(true), &json!(false)));

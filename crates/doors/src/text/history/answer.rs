@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     Doors,
-    places::Place,
+    places::DoorPermit,
     problem::Problem,
     text::{STALL, query::Request},
 };
@@ -31,13 +31,18 @@ use std::{
 use tokio::{runtime::Handle, sync::mpsc};
 
 /// Bytes that are sent at once.
-const PART: usize = 64 * 1024;
+const CHUNK_BYTES: usize = 64 * 1024;
 
 /// Answers with all samples of a time.
 ///
 /// # Errors
 /// If nothing can be answered. An answer that fails later breaks off.
-pub async fn answer(doors: Doors, request: Request, place: Place, form: Form) -> Result<Response, Problem> {
+pub async fn answer(
+    doors: Doors,
+    request: Request,
+    place: DoorPermit,
+    form: Form,
+) -> Result<Response, Problem> {
     if request.topics.len() > form.most_instances() {
         return Err(too_many(form));
     }
@@ -48,7 +53,8 @@ pub async fn answer(doors: Doors, request: Request, place: Place, form: Form) ->
     let (to, mut from) = mpsc::channel(1);
     let handle = Handle::current();
     tokio::task::spawn_blocking(move || {
-        let out = Parts { to: to.clone(), handle, held: Vec::with_capacity(PART), sent: Arc::default() };
+        let out =
+            Parts { to: to.clone(), handle, held: Vec::with_capacity(CHUNK_BYTES), sent: Arc::default() };
         if let Err(error) = write(&doors, &request, form, out, memory) {
             // Fails only if the client is gone.
             let _ = to.blocking_send(Err(error));
@@ -214,9 +220,9 @@ impl Parts {
 
 impl Write for Parts {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let taken = bytes.len().min(PART - self.held.len().min(PART));
+        let taken = bytes.len().min(CHUNK_BYTES - self.held.len().min(CHUNK_BYTES));
         self.held.extend_from_slice(&bytes[..taken]);
-        if self.held.len() >= PART {
+        if self.held.len() >= CHUNK_BYTES {
             self.send()?;
         }
         Ok(taken)

@@ -7,11 +7,11 @@ use oasis_dac::HeldMemory;
 /// The memory that an answer holds for a client that may be slow: part of the share of unread answers in `memory_bytes`.
 pub struct AnswerMemory {
     held: HeldMemory,
-    /// What every answer of its form needs.
+    /// Bytes that every answer of its form needs.
     reserved: usize,
     /// Decoded batches.
     batches: usize,
-    /// What the file keeps until its end.
+    /// Bytes that the file keeps until its end.
     index: usize,
 }
 
@@ -32,7 +32,7 @@ impl AnswerMemory {
         self.settle(doors)
     }
 
-    /// Holds so many bytes of an index that grows with the file.
+    /// Holds `bytes` bytes of an index that grows with the file.
     pub fn index(&mut self, doors: &Doors, bytes: usize) -> Result<(), Problem> {
         if bytes == self.index {
             return Ok(());

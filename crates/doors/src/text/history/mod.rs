@@ -65,7 +65,7 @@ async fn export(form: Form, parts: RequestParts) -> Result<Response, Problem> {
     let (State(doors), peer, Extension(caller), query, headers) = parts;
     let asked = query.0.clone().unwrap_or_default();
     let (request, place) = admitted(Door::Poll, &doors, peer, query, &headers)?;
-    request.ask_for(&caller, Verb::ReadPast)?;
+    request.authorize_verb(&caller, Verb::ReadPast)?;
     if !form.is_built() {
         return Err(not_built(form));
     }

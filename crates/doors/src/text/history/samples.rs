@@ -4,7 +4,7 @@ use super::{answer::failed, memory::AnswerMemory};
 use crate::{Doors, past::times::Begin, problem::Problem, text::query::Request};
 use oasis_format::{Order, Source};
 use oasis_handler::InstanceLog;
-use oasis_history::{Batch, NextStep, Piece, Reader, Start};
+use oasis_history::{Batch, NextStep, HistoryPart, Reader, Start};
 use oasis_store::{LossTracker, Missing, Series};
 use oasis_wire::{
     batch::{self, Header, Sample},
@@ -21,7 +21,7 @@ use std::{
 };
 
 /// Bytes of batches read at once, of all instances together.
-const READ: usize = 1024 * 1024;
+const READ_CHUNK_BYTES: usize = 1024 * 1024;
 /// The least that is read of one instance.
 const LEAST_READ: usize = 16 * 1024;
 
@@ -46,7 +46,7 @@ pub struct Samples<'a> {
 }
 
 impl<'a> Samples<'a> {
-    /// Of the instances of a request.
+    /// Creates the samples of the instances of a request.
     pub fn new(doors: &'a Doors, request: &'a Request, order: Order) -> Self {
         let (left, begun) = (request.topics.iter().collect(), Vec::new());
         Self { doors, request, order, left, begun, next: BinaryHeap::new() }
@@ -62,7 +62,7 @@ impl<'a> Samples<'a> {
             && let Some(topic) = self.left.pop_front()
         {
             let share = if self.order == Order::ByTime { self.request.topics.len() } else { 1 };
-            self.begun.push(OfInstance::new(self.doors, self.request, topic, READ / share));
+            self.begun.push(OfInstance::new(self.doors, self.request, topic, READ_CHUNK_BYTES / share));
             self.advance(self.begun.len() - 1, memory)?;
         }
         let Some(Reverse((_, at))) = self.next.pop() else { return Ok(None) };
@@ -93,7 +93,7 @@ struct OfInstance {
     /// Whether samples before the first one are not reported.
     is_cut: bool,
     /// Pieces with the position after each.
-    pieces: VecDeque<(Piece, Position)>,
+    pieces: VecDeque<(HistoryPart, Position)>,
     open: Option<OpenBatch>,
     ready: VecDeque<Item>,
     /// The series read last, and the same for a format.
@@ -191,13 +191,13 @@ impl OfInstance {
         Ok(())
     }
 
-    fn take(&mut self, piece: Piece, doors: &Doors, memory: &mut AnswerMemory) -> Result<(), Problem> {
+    fn take(&mut self, piece: HistoryPart, doors: &Doors, memory: &mut AnswerMemory) -> Result<(), Problem> {
         match piece {
-            Piece::Gap { offsets: Some(offsets), cause, run } => {
+            HistoryPart::Gap { offsets: Some(offsets), cause, run } => {
                 self.skip(offsets.end.0 - offsets.start.0, cause, run);
             }
-            Piece::Samples(batch) => self.open(batch, doors, memory)?,
-            Piece::Gap { offsets: None, .. } | Piece::Epoch | Piece::Type(_) => {}
+            HistoryPart::Samples(batch) => self.open(batch, doors, memory)?,
+            HistoryPart::Gap { offsets: None, .. } | HistoryPart::Epoch | HistoryPart::Type(_) => {}
         }
         Ok(())
     }

@@ -6,10 +6,10 @@ use crate::{
     past::ArchiveAccess,
     test_plant::{Plant, counter},
     websocket::{
-        connection::{Place, Protocol},
-        home::Home,
-        inbox::{Inbox, Newcomer},
-        shard::{INBOX, Surroundings},
+        connection::{ConnectionPermit, Protocol},
+        inbox::{Inbox, PendingConnection},
+        shard::{INBOX, SharedContext},
+        shard_handle::ShardHandle,
         transport::Transport,
     },
 };
@@ -87,7 +87,7 @@ impl Client {
 }
 
 struct World {
-    around: Surroundings,
+    around: SharedContext,
     plant: Plant,
     topic: u32,
     /// The last sequence number that was sent ahead of its turn.
@@ -95,7 +95,7 @@ struct World {
     shards: Vec<Shard>,
     clients: Vec<Client>,
     /// Connections that are at no shard.
-    under_way: Vec<Moved>,
+    under_way: Vec<MigratingConnection>,
 }
 
 impl World {
@@ -105,7 +105,7 @@ impl World {
         let topic = dac.registry.find("plant", "counter").unwrap().topic.0;
         // Rounds without a rest between them.
         let config = DoorsConfig { flush_ms: 0, ..DoorsConfig::default() };
-        let around = Surroundings {
+        let around = SharedContext {
             dac: dac.clone(),
             config: Arc::new(config),
             admission: Arc::new(Admission::new(CLIENTS)),
@@ -128,11 +128,11 @@ impl World {
         accepted.set_nonblocking(true).unwrap();
         stream.set_nonblocking(true).unwrap();
         let total = self.around.admission.try_admit().unwrap();
-        let place = Place::new(total, Addresses::new(1).try_admit(peer.ip()).unwrap(), None);
+        let place = ConnectionPermit::new(total, Addresses::new(1).try_admit(peer.ip()).unwrap(), None);
         let protocol = Protocol::Native(Default::default());
         let accepted = Transport::Plain(mio::net::TcpStream::from_std(accepted));
         let caller = crate::permissions::Caller::local();
-        let newcomer = Newcomer { stream: accepted, caller, protocol, place, early: Vec::new() };
+        let newcomer = PendingConnection { stream: accepted, caller, protocol, place, early: Vec::new() };
         let shard = &mut self.shards[shard];
         let seat = shard.home.meter.seat();
         shard.accept(newcomer, seat);
@@ -214,10 +214,10 @@ fn with_ahead(mut subscribe: Value) -> Value {
     subscribe
 }
 
-fn shard(around: &Surroundings, number: usize) -> Shard {
+fn shard(around: &SharedContext, number: usize) -> Shard {
     let poll = Poll::new().unwrap();
     let inbox = Arc::new(Inbox::new(Waker::new(poll.registry(), INBOX).unwrap()));
-    let home = Arc::new(Home::new(number, around.dac.shards.open(number), inbox));
+    let home = Arc::new(ShardHandle::new(number, around.dac.shards.open(number), inbox));
     Shard::new(around.clone(), poll, home, Arc::default())
 }
 

@@ -11,7 +11,7 @@ struct Plant {
     client: ClientConnection,
     socket: net::TcpStream,
     server: Transport,
-    /// What the client has read.
+    /// Bytes that the client has read.
     read: Vec<u8>,
     has_ended: bool,
 }
@@ -145,8 +145,8 @@ fn answers_for_a_client_that_never_reads_are_bounded_before_and_after_encryption
             Self::Io(error)
         }
     }
-    const MOST: usize = 200_000;
-    let (mut plant, mut output) = (plant(), Output::new(MOST));
+    const MAX_OUTPUT_BYTES: usize = 200_000;
+    let (mut plant, mut output) = (plant(), Output::new(MAX_OUTPUT_BYTES));
     let mut said = 0_u64;
     let full = loop {
         match output.message::<Failure>(Opcode::Text, &[b'x'; 1_000], &mut plant.server) {
@@ -156,10 +156,10 @@ fn answers_for_a_client_that_never_reads_are_bounded_before_and_after_encryption
         }
         assert!(said < 100_000_000, "the socket takes no end");
     };
-    assert!(matches!(full, oasis_websocket::Error::OutputFull(MOST)), "{full:?}");
+    assert!(matches!(full, oasis_websocket::Error::OutputFull(MAX_OUTPUT_BYTES)), "{full:?}");
     let encrypted = output.written().saturating_sub(plant.server.taken());
     assert!(encrypted <= 64 * 1024, "{encrypted}");
-    assert!(said - output.written() <= MOST as u64 + 1_004);
+    assert!(said - output.written() <= MAX_OUTPUT_BYTES as u64 + 1_004);
 }
 
 #[test]

@@ -4,7 +4,7 @@
 use super::Writer;
 use std::sync::Arc;
 
-/// Where the samples of some instances are written: a file at a time.
+/// Lane in which the samples of some instances are written: a file at a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Lane {
     /// Index of the retention rule.
@@ -14,7 +14,7 @@ pub struct Lane {
 }
 
 impl Lane {
-    /// All lanes of so many rules.
+    /// Returns all lanes of `rules` rules.
     pub fn all(rules: usize) -> impl Iterator<Item = Self> {
         (0..rules).flat_map(|rule| [false, true].map(|is_large| Self { rule, is_large }))
     }

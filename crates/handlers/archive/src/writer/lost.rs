@@ -12,7 +12,7 @@ use std::ops::RangeInclusive;
 use uuid::Uuid;
 
 /// Ranges of different causes kept of a topic, and runs of its node. Later losses are added to the last one.
-const MOST: usize = 64;
+const MAX_RANGES: usize = 64;
 
 impl TopicProgress {
     /// After the last offset that was stored or is known to be lost.
@@ -21,7 +21,7 @@ impl TopicProgress {
     }
 
     fn lose(&mut self, gap: Gap) {
-        let is_full = self.lost.len() >= MOST;
+        let is_full = self.lost.len() >= MAX_RANGES;
         match self.lost.last_mut().filter(|last| is_full || last.cause == gap.cause) {
             Some(last) => last.to = gap.to,
             None => self.lost.push(gap),
@@ -47,7 +47,7 @@ impl TopicProgress {
         // A run that continued after another one has samples from before and after it.
         let before = self.received.iter().rev().find(|came| came.run == run).map(|came| *came.numbers.end());
         let before = before.or(self.stored_of(run));
-        if self.received.len() < MOST {
+        if self.received.len() < MAX_RANGES {
             let first = before.map_or(first, |before| first.max(before.saturating_add(1)));
             self.received.push(Came { run, numbers: first..=last, end });
         }

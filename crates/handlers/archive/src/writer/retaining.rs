@@ -23,9 +23,9 @@ use std::{
 };
 
 /// Shares of instances in files that are read to choose files: beyond that the best of those that were read is evicted.
-const LOOK: usize = 200_000;
+const MAX_SCANNED_SHARES: usize = 200_000;
 
-/// What retention by size knows.
+/// State of retention by size.
 #[derive(Debug, Default)]
 pub struct Retaining {
     /// Bytes of instances in sealed files, by pattern of the rule; `None` before they were read.
@@ -34,7 +34,7 @@ pub struct Retaining {
     pub large: HashSet<Names>,
     /// Rules that have sealed a full file since their instances were divided.
     pub full: BTreeSet<usize>,
-    /// How often files had been replaced by smaller ones when the bytes were read.
+    /// Number of times that files had been replaced by smaller ones when the bytes were read.
     resized: u64,
 }
 
@@ -155,7 +155,7 @@ impl Writer {
             let next = self.next_by_size(&of_rule.instances, left.keys().copied(), capacity, &mut shares)?;
             let Some((harm, number)) = next else { break };
             if harm != Harm::None && self.end_large_file(rule) {
-                // It can be evicted in the next round, and harms nobody else.
+                // The file can be evicted in the next round, without harm to others.
                 break;
             }
             let Some(segment) = left.remove(&number) else { break };
@@ -219,7 +219,7 @@ impl Writer {
         // Something has to go: files take more than the batches in them, so these may all fit.
         let fair = usage.shares_of(capacity.min(usage.bytes().saturating_sub(1)));
         let looked = Cell::new(0);
-        let files = files.take_while(|_| looked.get() < LOOK);
+        let files = files.take_while(|_| looked.get() < MAX_SCANNED_SHARES);
         retention::next_by_size(files, &fair, |number| {
             let of_file = shares.of(number, &self.store)?;
             looked.set(looked.get() + of_file.len());

@@ -1,6 +1,6 @@
 //! Copies samples received since the last round from the topic logs into a segment file.
 
-use super::{Left, READ, ROUND_BYTES, TopicProgress, Writer, lanes::Lane};
+use super::{MAX_READ_SEGMENTS, PendingWork, ROUND_BYTES, TopicProgress, Writer, lanes::Lane};
 use oasis_dac::{Segment, now};
 use oasis_handler::series_of;
 use oasis_store::{
@@ -15,7 +15,7 @@ use std::io;
 use uuid::Uuid;
 
 /// Bytes staged before others go first, more in a long round: less than a tenth of a millisecond.
-const PIECE: usize = 16 * 1024;
+const INITIAL_ROUND_BYTES: usize = 16 * 1024;
 
 /// Instances of which implausible times are logged; the counters have all of them.
 const MOST_LOGGED: usize = 64;
@@ -48,12 +48,12 @@ impl Writer {
         wanted: &[Offset],
         file: &mut SegmentFile,
         condition: Condition,
-    ) -> io::Result<(Vec<Progress>, Left)> {
+    ) -> io::Result<(Vec<Progress>, PendingWork)> {
         let mut all = Vec::new();
         // A file is not much longer than it should be.
         let end = file.length() + ROUND_BYTES.min(self.config.segment_bytes.max(LEAST_ROUND_BYTES));
         let topics = self.tracked.len();
-        let mut pace = Pace::growing_from(PIECE);
+        let mut pace = Pace::growing_from(INITIAL_ROUND_BYTES);
         for step in 0..topics {
             let at = (self.turn + step) % topics;
             let tracked = &self.tracked[at];
@@ -63,7 +63,7 @@ impl Writer {
             }
             let mut progress = Progress { at, next: tracked.next, ..Progress::default() };
             while progress.next < wanted && file.length() < end {
-                let read = tracked.instance.log.read(progress.next, READ);
+                let read = tracked.instance.log.read(progress.next, MAX_READ_SEGMENTS);
                 if let Some((_, to)) = read.missed {
                     stage_missed(tracked, (to, condition), file, &mut progress);
                 }
@@ -79,10 +79,10 @@ impl Writer {
             let lags = progress.next < wanted;
             all.push(progress);
             if lags {
-                return Ok((all, Left::Something));
+                return Ok((all, PendingWork::Something));
             }
         }
-        Ok((all, Left::Nothing))
+        Ok((all, PendingWork::Nothing))
     }
 
     /// Takes into the books what was committed.

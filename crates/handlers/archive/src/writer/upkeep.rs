@@ -15,8 +15,9 @@ use tokio::time::Instant;
 
 /// Commands listed between two checks of their number.
 const TIDY_COMMANDS: u64 = 1_000;
-/// How often the times of the nodes' last messages are recorded, besides when nodes connect or leave and at the end.
-const SEEN: Duration = Duration::from_secs(60);
+/// Interval at which the times of the nodes' last messages are recorded, besides when nodes connect or leave and at the
+/// end.
+const LAST_SEEN_INTERVAL: Duration = Duration::from_secs(60);
 
 /// A file that is full and not listed yet.
 #[derive(Debug)]
@@ -138,7 +139,7 @@ impl Writer {
         let new = journal.into_iter().skip_while(|entry| entry.id <= listed);
         let ended: Vec<_> = new.take_while(|entry| entry.outcome != "pending").collect();
         let mut catalogue = self.store.catalogue();
-        if self.nodes_listed.is_none_or(|at| at.elapsed() >= SEEN) {
+        if self.nodes_listed.is_none_or(|at| at.elapsed() >= LAST_SEEN_INTERVAL) {
             catalogue.add_nodes(&self.nodes_with_instances())?;
             self.nodes_listed = Some(Instant::now());
         }

@@ -1,4 +1,4 @@
-//! The catalogue may be damaged in any way, or gone: samples are there, and it is told.
+//! The catalogue may be damaged in any way, or gone: samples are there, and the damage is reported.
 
 use super::{copy_of, numbers};
 use crate::plant::{Node, Plant, config};
@@ -7,7 +7,7 @@ use std::{fs, path::Path};
 
 const ROOM: usize = 8 * 1024 * 1024;
 
-/// An archive of 1,200 samples that has ended as it should, with a pinned test run.
+/// An archive of 1,200 samples that was closed cleanly, with a pinned test run.
 fn archive(folder: &Path) -> Node {
     let mut node = Node::new(1);
     let mut plant = Plant::start(config(folder), &node, ROOM);
@@ -26,7 +26,7 @@ fn renamed(folder: &Path) -> usize {
 fn a_catalogue_that_is_none_is_put_aside_and_made_again() {
     let folder = tempfile::tempdir().unwrap();
     let node = archive(folder.path());
-    // No database; a page that is none; a version that nobody has made; a header that forbids to write.
+    // No database; an invalid page; an unknown version; a header that forbids to write.
     for (at, damage) in [(0, &b"SQLite format 4"[..]), (100, &[0xff; 400]), (60, &[0xff]), (18, &[9])] {
         let mut bytes = fs::read(folder.path().join("catalogue.sqlite")).unwrap();
         bytes[at..at + damage.len()].copy_from_slice(damage);
@@ -137,7 +137,7 @@ fn causes_of_losses_that_there_is_no_room_for_are_counted() {
         node.take(40);
         plant.send(&mut node, true);
     }
-    // What the ledgers tell is listed at the latest when the archive ends.
+    // Losses of the ledgers are listed at the latest when the archive ends.
     let archive = plant.stop();
     assert_eq!(archive.counters().losses_forgotten, 3);
 }

@@ -14,7 +14,7 @@ use uuid::Uuid;
 
 type Lost = BTreeMap<String, u64>;
 
-/// What is missing by cause, as its points tell it.
+/// Returns the missing samples by cause, as its points report them.
 fn lost(plant: &Plant, to: u64, points: u32) -> (Level, Lost) {
     let span = Span { from: 0, to: to * STEP, is_open: false, points };
     let points = oasis_query::points(&plant.archive.history(), "plant", "counter", span).unwrap();
@@ -37,7 +37,7 @@ fn old_gaps_keep_their_causes_when_ledger_and_files_are_gone() {
         plant.flush().unwrap();
         node.drop_samples(3);
     }
-    // The archive is late: what the log lets go of begins with what the node had dropped.
+    // The archive lags: evicted samples begin with those that the node had dropped.
     for _ in 0..20 {
         node.take(40);
         plant.send(&mut node, true);
@@ -75,14 +75,15 @@ fn old_gaps_keep_their_causes_when_ledger_and_files_are_gone() {
     let none_stays = vec![RetentionRule { instances: "*".into(), days: 0, bytes: 1 }];
     let gone = ArchiveConfig { retention: none_stays, ..small_files(folder.path()) };
     Plant::start(gone.clone(), &again, ROOM).stop();
-    // The second start knows of nothing but roll-ups: with the files, the catalogue has let go of what the ledgers told.
+    // The second start knows of nothing but roll-ups: with the files, the catalogue has removed the losses of the
+    // ledgers.
     let plant = Plant::start(gone, &again, ROOM);
     eventually("no file has gone", || segment_files(folder.path()).is_empty());
     check(&plant, 1, Level::Second);
     check(&plant, 10_000, Level::Second);
 }
 
-/// What is missing by cause, as one who reads every sample finds it.
+/// Returns the missing samples by cause, as a reader of every sample finds them.
 fn missing(plant: &Plant) -> Lost {
     let mut samples = Samples::new(&plant.archive.history(), ("plant", "counter"), 0, None, 4_096);
     let mut lost = Lost::new();
@@ -110,7 +111,7 @@ fn samples_that_came_after_the_end_of_their_run_are_not_missing() {
     plant.flush().unwrap();
     assert_eq!(missing(&plant), Lost::from([("node_restart".into(), 60)]));
     plant.stop();
-    // Another run of the DAC knows both runs, and the first goes on.
+    // Another run of the DAC knows both runs, and the first continues.
     let mut plant = Plant::start(config(folder.path()), &node, ROOM);
     node.take(40);
     plant.send(&mut node, true);
@@ -193,7 +194,7 @@ fn losses_of_a_full_disk_are_counted_at_once_and_known_after_a_restart() {
     plant.stop();
 }
 
-type Found = Vec<(String, Option<RangeInclusive<u64>>)>;
+type LossesByCause = Vec<(String, Option<RangeInclusive<u64>>)>;
 
 /// Follows an instance's samples as consecutive sequence numbers.
 struct Follower(LossTracker);
@@ -203,17 +204,17 @@ impl Follower {
         Self(LossTracker::new(&History::open(folder).unwrap(), from))
     }
 
-    fn follow(&mut self, run: u128, numbers: RangeInclusive<u64>) -> Found {
+    fn follow(&mut self, run: u128, numbers: RangeInclusive<u64>) -> LossesByCause {
         let missing = self.0.before(&counter_of("plant", run), *numbers.start()).unwrap();
         self.0.pass(*numbers.end());
         Self::found(missing)
     }
 
-    fn ends(&mut self) -> Found {
+    fn ends(&mut self) -> LossesByCause {
         Self::found(self.0.after_last("plant", "counter", false).unwrap())
     }
 
-    fn found(missing: Vec<Missing>) -> Found {
+    fn found(missing: Vec<Missing>) -> LossesByCause {
         missing.into_iter().map(|missing| (missing.cause.word().to_owned(), missing.numbers)).collect()
     }
 }
@@ -252,7 +253,7 @@ fn a_gap_within_samples_that_follow_later_ones_is_reported() {
     assert_eq!(follower.follow(2, 1..=9), []);
     assert_eq!(follower.follow(1, 1..=20), []);
     assert_eq!(follower.follow(1, 31..=35), [gap("unexplained", 21..=30)]);
-    // What was told is not told again, nor what is there.
+    // Reported gaps are not reported again, nor are present samples.
     assert_eq!(follower.follow(1, 56..=58), [gap("unexplained", 36..=40), gap("unexplained", 51..=55)]);
     assert_eq!(follower.follow(1, 91..=91), [gap("unexplained", 59..=60)]);
     assert_eq!(follower.ends(), []);

@@ -10,10 +10,10 @@ use std::{
 };
 
 const ROOM: usize = 8 * 1024 * 1024;
-/// Of an archive that is read here.
+/// Samples of an archive that is read here.
 const SAMPLES: u64 = 1_200;
 
-/// An archive that has ended as it should, all its files sealed.
+/// An archive that was closed cleanly, all its files sealed.
 fn archive() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let mut node = Node::new(1);

@@ -1,4 +1,4 @@
-//! The wall clock may be set: nothing is deleted by a clock that has jumped, and readers are told what was evicted.
+//! The wall clock may be set: nothing is deleted by a clock that has jumped, and readers receive the evicted ranges.
 
 use super::{ROOM, numbers, segment_files};
 use crate::{
@@ -19,17 +19,17 @@ use std::{
     time::Duration,
 };
 
-const SECOND: i64 = 1_000_000_000;
-const DAY: i64 = 24 * 3_600 * SECOND;
+const NANOS_PER_SECOND: i64 = 1_000_000_000;
+const DAY: i64 = 24 * 3_600 * NANOS_PER_SECOND;
 
 /// The clocks of this machine, and what a test adds to them.
 #[derive(Debug, Default)]
 struct TestClock {
-    /// Nanoseconds by which somebody has set the wall clock.
+    /// Nanoseconds by which the wall clock was set.
     set: AtomicI64,
     /// Nanoseconds that have passed on both clocks.
     passed: AtomicI64,
-    /// Looks at the wall clock.
+    /// Number of reads of the wall clock.
     looks: AtomicU64,
 }
 
@@ -38,7 +38,7 @@ impl TestClock {
         self.set.fetch_add(by, Ordering::Relaxed);
     }
 
-    /// Waits until retention has looked at the clock twice since this call: a whole round lies between.
+    /// Waits until retention has read the clock twice since this call: a whole round lies between.
     fn wait_for_a_round(&self) {
         let before = self.looks.load(Ordering::Relaxed);
         eventually("nobody looks at the clock", || self.looks.load(Ordering::Relaxed) > before + 3);

@@ -21,7 +21,7 @@ fn folder() -> (tempfile::TempDir, PathBuf) {
     (around, folder)
 }
 
-/// Sends so many samples, and expects that they are not stored because the folder is gone.
+/// Sends `samples` samples, and expects that they are not stored because the folder is gone.
 fn send_in_vain(plant: &mut Plant, node: &mut Node, samples: u64) {
     let before = plant.account();
     node.take(samples);

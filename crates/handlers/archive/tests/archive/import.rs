@@ -20,7 +20,7 @@ fn begin(folder: &Path) -> Import {
     Import::begin(oasis_store::open(config(folder)).unwrap()).unwrap()
 }
 
-/// Adds so many batches, of which some 30 fill a file.
+/// Adds `batches` batches, of which some 30 fill a file.
 fn add(import: &mut Import, batches: u64) {
     let series = counter_of("plant", 1);
     let node = Node::new(1);

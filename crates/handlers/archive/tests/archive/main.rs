@@ -1,4 +1,4 @@
-//! What is stored is there: over restarts, crashes, damage and a full disk.
+//! Stored samples are there: over restarts, crashes, damage and a full disk.
 
 #![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping")]
 
@@ -34,7 +34,7 @@ fn numbers(range: std::ops::Range<u64>) -> Vec<(u64, u64)> {
     if range.is_empty() { vec![] } else { vec![(range.start, range.end)] }
 }
 
-/// As `kill -9` would leave it: what was handed to the system, and nobody tidied up.
+/// Copies the folder as `kill -9` would leave it: all that was handed to the system, without clean-up.
 fn copy_of(directory: &Path) -> tempfile::TempDir {
     let copy = tempfile::tempdir().unwrap();
     for entry in fs::read_dir(directory).unwrap() {
@@ -186,7 +186,7 @@ fn retention_evicts_the_oldest_files_and_readers_receive_a_gap() {
         assert!(start.elapsed().as_secs() < 20, "nothing was removed");
         std::thread::park_timeout(std::time::Duration::from_millis(5));
     }
-    // More may go while it reads: whatever it does not get it is told.
+    // More may be evicted while it reads: it receives all others as gaps.
     let read = plant.past_at(Position { epoch: plant.epoch(), offset: Offset(0) });
     assert_eq!((read.gaps[0].0, read.numbers.last().unwrap().1), (0, 8_000));
     assert!(read.gaps.iter().all(|gap| gap.2 == "archive_retention"), "{read:?}");
@@ -299,7 +299,7 @@ fn an_unreadable_file_is_reported_and_costs_only_its_samples() {
     let at = Position { epoch: plant.epoch(), offset: Offset(0) };
     let first = &segment_files(folder.path())[0];
     assert!(segment_files(folder.path()).len() > 1);
-    // It can be opened, and each read of it fails.
+    // The file can be opened, and each read of it fails.
     fs::rename(first, folder.path().join("moved")).unwrap();
     fs::create_dir(first).unwrap();
     let read = plant.past_at(at);
@@ -308,7 +308,7 @@ fn an_unreadable_file_is_reported_and_costs_only_its_samples() {
     // Also for those who begin with it.
     let read = plant.past(0, None);
     assert_eq!((read.numbers, read.gaps.len()), (numbers(to..2_400), 1));
-    // It comes back: nothing was lost.
+    // The file comes back: nothing was lost.
     fs::remove_dir(first).unwrap();
     fs::rename(folder.path().join("moved"), first).unwrap();
     assert_eq!(plant.past_at(at).numbers, numbers(0..2_400));
@@ -321,9 +321,9 @@ enum Step {
         is_acknowledged: bool,
     },
     Flush,
-    /// `kill -9`, and the last file cut somewhere behind what was stored.
+    /// `kill -9`, and the last file cut somewhere after the stored samples.
     Crash(prop::sample::Index),
-    /// Ends as it should.
+    /// A clean end.
     Restart,
     /// The node's process ends and starts again.
     NewRun,
@@ -340,7 +340,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// What a write that a power cut interrupted leaves behind: part of a record, here one that stands earlier in the same file.
+/// Appends part of a record, as a power cut leaves it, here one that stands earlier in the same file.
 fn tear(directory: &Path, cut: prop::sample::Index) {
     let Some(last) = segment_files(directory).pop() else { return };
     let bytes = fs::read(&last).unwrap();
@@ -348,7 +348,7 @@ fn tear(directory: &Path, cut: prop::sample::Index) {
     fs::write(&last, [&bytes[..], &bytes[from..]].concat()).unwrap();
 }
 
-/// An archive that stores nothing until it is told to.
+/// An archive that stores nothing until it is flushed.
 fn start(folder: &Path, node: &Node) -> Plant {
     let plant = Plant::start(config(folder), node, ROOM);
     // The first round comes by itself: it is over before anything is sent.
@@ -365,7 +365,7 @@ struct Model {
 }
 
 impl Model {
-    /// What the node sends, again or not.
+    /// Adds numbers that the node sends, again or not.
     fn send(&mut self, numbers: impl Iterator<Item = u64>) {
         for number in numbers {
             let sample = (self.run, number);
@@ -440,7 +440,7 @@ fn a_stopped_archive_is_read_and_goes_on_where_it_was() {
     assert_eq!(plant.archive.counters().condition, Condition::Stopped);
     assert_eq!(plant.flush(), Err(NotStored::Stopped));
     assert_eq!(plant.past(0, None).numbers, numbers(0..200));
-    // What comes meanwhile waits in the topic log.
+    // Samples wait in the topic log meanwhile.
     node.take(100);
     plant.send(&mut node, true);
     plant.resume();

@@ -7,7 +7,7 @@ use oasis_channel::{
 };
 use oasis_dac::{Config, Dac, config::LogConfig, now, session::NodeSession};
 use oasis_handler::Supervisor;
-use oasis_store::{ArchiveConfig, Clock, Past, Piece, Series, clock::SystemClock};
+use oasis_store::{ArchiveConfig, Clock, Past, PastItem, Series, clock::SystemClock};
 use oasis_wire::{
     batch::{Batch, Encoder, Fields},
     quantity::{Epoch, Position, TopicId},
@@ -53,23 +53,23 @@ impl Node {
         Self { taken: 0, unacknowledged: Vec::new(), dropped: BTreeMap::new(), run: Uuid::from_u128(run) }
     }
 
-    /// What it would send now.
+    /// Returns the samples that it would send now.
     pub fn unacknowledged(&self) -> impl Iterator<Item = u64> {
         self.unacknowledged.iter().flat_map(|(first, count)| *first..first + count)
     }
 
-    /// Takes so many samples and puts them into a batch.
+    /// Takes `count` samples and puts them into a batch.
     pub fn take(&mut self, count: u64) {
         self.unacknowledged.push((self.taken, count));
         self.taken += count;
     }
 
-    /// Takes so many samples that never reach a batch, and nobody knows why.
+    /// Takes `count` samples that never reach a batch, for no known cause.
     pub fn lose(&mut self, count: u64) {
         self.taken += count;
     }
 
-    /// Takes so many samples that its ring has no room for.
+    /// Takes `count` samples that its ring has no room for.
     pub fn drop_samples(&mut self, count: u64) {
         self.taken += count;
         self.dropped.insert(self.taken, count);
@@ -150,7 +150,7 @@ impl Plant {
         plant
     }
 
-    /// The node's process ends, having taken so many samples, and another one begins.
+    /// Ends the node's process, which has taken `taken` samples, and begins another one.
     pub fn restart_node(&mut self, taken: u64, again: &Node) {
         let counters = Counters {
             topic: TopicId(self.topic),
@@ -159,14 +159,14 @@ impl Plant {
             dropped: Drops::default(),
             after_sent: Drops::default(),
         };
-        self.say(&NodeMessage::Counters { instances: vec![counters] });
+        self.send_message(&NodeMessage::Counters { instances: vec![counters] });
         self.session.close(now());
         self.session = NodeSession::new(self.dac.clone(), tokio::sync::mpsc::channel(1).0);
         self.register(again);
     }
 
     fn register(&mut self, node: &Node) {
-        self.say(&hello("plant", node.run));
+        self.send_message(&hello("plant", node.run));
         self.register_as(counter());
     }
 
@@ -188,7 +188,7 @@ impl Plant {
             kind: ProbeKind::Pushed,
             state: InstanceState { hertz: None, enabled: true, recorder: None },
         };
-        self.say(&NodeMessage::Register { types: vec![probe_type], instances: vec![instance] });
+        self.send_message(&NodeMessage::Register { types: vec![probe_type], instances: vec![instance] });
         self.topic = self.dac.registry.find("plant", "counter").unwrap().topic.0;
     }
 
@@ -197,7 +197,7 @@ impl Plant {
         self.register_as(ProbeType { name: "Other".into(), uuid: Uuid::from_u128(9), ..counter() });
     }
 
-    fn say(&mut self, message: &NodeMessage) {
+    fn send_message(&mut self, message: &NodeMessage) {
         let json = serde_json::to_vec(message).unwrap();
         self.session.handle(Frame::Control(&json), now(), &mut Vec::new()).unwrap();
     }
@@ -224,7 +224,7 @@ impl Plant {
         self.topic
     }
 
-    /// So many batches of 40 samples, each stored before the next.
+    /// Sends `batches` batches of 40 samples, each stored before the next.
     pub fn fill(&mut self, node: &mut Node, batches: u64) {
         for _ in 0..batches {
             node.take(40);
@@ -237,7 +237,7 @@ impl Plant {
         self.runtime.block_on(self.archive.flush())
     }
 
-    /// Ends as it should. What it was can still be asked how it is.
+    /// Ends cleanly. The archive can still be queried for its state.
     pub fn stop(self) -> Arc<Archive> {
         self.pause();
         self.archive.close().unwrap();
@@ -249,7 +249,7 @@ impl Plant {
         self.handlers.stop("archive").unwrap();
     }
 
-    /// It starts again.
+    /// Starts it again.
     pub fn resume(&self) {
         self.handlers.start("archive").unwrap();
     }
@@ -301,14 +301,14 @@ pub fn read_alone(directory: &Path) -> Read {
     Read::all(history.past_from("plant", "counter", 0, None).unwrap())
 }
 
-/// What a reader of the past got.
+/// Result of a reader of the past.
 #[derive(Debug, Default, PartialEq)]
 pub struct Read {
-    /// The numbers that the samples carry, as runs without a hole: first one, and behind the last one.
+    /// Numbers of the samples, as contiguous ranges: first one, and the one after the last.
     pub numbers: Vec<(u64, u64)>,
-    /// Offsets that were told missing, and why.
+    /// Offsets that were reported missing, and why.
     pub gaps: Vec<(u64, u64, &'static str)>,
-    /// How often another epoch began.
+    /// Number of times that another epoch began.
     pub epochs: usize,
 }
 
@@ -326,16 +326,16 @@ impl Read {
             }
             for piece in pieces {
                 match piece {
-                    Piece::Epoch(_) => {
+                    PastItem::Epoch(_) => {
                         read.epochs += 1;
                         next = 0;
                     }
-                    Piece::Gap { offsets, cause, .. } => {
+                    PastItem::Gap { offsets, cause, .. } => {
                         assert_eq!(offsets.start.0, next);
                         next = offsets.end.0;
                         read.gaps.push((offsets.start.0, offsets.end.0, cause.word()));
                     }
-                    Piece::Samples { series, batch, wanted, .. } => {
+                    PastItem::Samples { series, batch, wanted, .. } => {
                         assert_eq!(wanted.start.0, next);
                         next = wanted.end.0;
                         let batch = Batch::parse(&batch, &series.probe_type).unwrap();

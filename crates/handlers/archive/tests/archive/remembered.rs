@@ -1,4 +1,5 @@
-//! What a start has a DAC know of what is stored, and what the catalogue forgets with the last of it.
+//! Stored nodes and instances as a DAC knows them after a start, and entries that the catalogue forgets with their last
+//! samples.
 
 use super::segment_files;
 use crate::{
@@ -15,7 +16,7 @@ use uuid::Uuid;
 
 const ROOM: usize = 8 * 1024 * 1024;
 
-/// What a DAC knows that begins with this archive.
+/// Returns the knowledge of a DAC that begins with this archive.
 fn known(folder: &Path) -> (Vec<Known>, Vec<Arc<Instance>>) {
     let runtime = Runtime::new().unwrap();
     let _in_it = runtime.enter();

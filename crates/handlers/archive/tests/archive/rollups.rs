@@ -1,4 +1,4 @@
-//! What is left of old samples: made once, whole or not there, and the same as the samples were.
+//! Roll-ups of old samples: made once, whole or not at all, and equal to the samples.
 
 use super::{copy_of, segment_files};
 use crate::plant::{Node, Plant, STEP, config};
@@ -20,7 +20,7 @@ use std::{
 
 const ROOM: usize = 8 * 1024 * 1024;
 const SAMPLES: u64 = 8_000;
-const SECOND: u64 = 1_000_000_000;
+const NANOS_PER_SECOND: u64 = 1_000_000_000;
 
 pub fn small_files(folder: &Path) -> ArchiveConfig {
     ArchiveConfig { segment_bytes: 4 * 1024, ..config(folder) }
@@ -43,7 +43,7 @@ pub fn eventually(what: &str, is_so: impl Fn() -> bool) {
 
 fn damage_first_batch(file: &Path) {
     let mut bytes = fs::read(file).unwrap();
-    // Behind the file's header and the record's.
+    // Offset after the headers of file and record.
     bytes[64 + 40 + 20] ^= 1;
     fs::write(file, bytes).unwrap();
 }
@@ -86,7 +86,7 @@ fn old_samples_are_left_as_rollups_whatever_becomes_of_their_files() {
     let folder = tempfile::tempdir().unwrap();
     let mut node = Node::new(1);
     let mut plant = Plant::start(small_files(folder.path()), &node, ROOM);
-    // Who asks meanwhile has the files that are being written put together, and their roll-ups are made from that.
+    // A query during the writes combines the open files, and their roll-ups are made from that.
     for round in 1..=40 {
         plant.fill(&mut node, 5);
         check(&points(&plant, round * 200, 1), round * 200);
@@ -119,7 +119,7 @@ fn old_samples_are_left_as_rollups_whatever_becomes_of_their_files() {
         assert_eq!(points.level, Level::Second, "the samples are gone");
         check(&points, SAMPLES);
     }
-    // What comes now goes to files of other numbers, also after a start that finds none.
+    // Later samples go to files of other numbers, also after a start that finds none.
     plant.stop();
     let mut plant = Plant::start(small_files(folder.path()), &node, ROOM);
     plant.fill(&mut node, 10);
@@ -131,7 +131,7 @@ fn roll_ups_without_room_are_made_once_there_is_some() {
     let folder = tempfile::tempdir().unwrap();
     let mut node = Node::new(1);
     let mut plant = Plant::start(small_files(folder.path()), &node, ROOM);
-    // What is written there meets a full disk. It is removed with what could not be written, and then there is room.
+    // A write there meets a full disk. The folder is removed with the unwritten parts, and then there is room.
     let first = folder.path().join("0000000001-0000000001.1s.oroll");
     let full = first.with_extension("part");
     std::os::unix::fs::symlink("/dev/full", &full).unwrap();
@@ -271,7 +271,7 @@ fn a_damaged_roll_up_is_reported_and_not_merged() {
     plant.fill(&mut node, 180);
     wait_for_rollups(&plant);
     eventually("small files are not merged", || rollup_files(folder.path()).len() < 3 * 16);
-    // Nobody has asked for its cells.
+    // No query has read its cells.
     eventually("what is damaged is not told", || !plant.archive.counters().findings.is_empty());
     assert!(damaged.exists(), "it can still be made again");
     let gaps = points(&plant, SAMPLES, 80).gaps;
@@ -309,7 +309,7 @@ fn long_texts(plant: &Plant, first: u64, count: u64) -> Vec<u8> {
         let mut writer = RowWriter::new(&mut row);
         writer.u64(number);
         writer.string(&"x".repeat(300));
-        encoder.push(number * SECOND, &row).unwrap();
+        encoder.push(number * NANOS_PER_SECOND, &row).unwrap();
     }
     let fields = Fields { topic: plant.topic(), first_sequence: first + 1, ..Fields::default() };
     let mut batch = Vec::new();
@@ -334,10 +334,10 @@ fn archive_of_long_texts(folder: &Path, samples: u64) {
     plant.stop();
 }
 
-/// Whether a point for each second has all samples of so many seconds, one a second, and no gap.
+/// Returns whether a point for each second has all samples of `seconds` seconds, one a second, and no gap.
 fn has_each_second(plant: &Plant, seconds: u64) -> bool {
     let points = u32::try_from(seconds).unwrap();
-    let span = Span { from: 0, to: seconds * SECOND, is_open: false, points };
+    let span = Span { from: 0, to: seconds * NANOS_PER_SECOND, is_open: false, points };
     let points = oasis_query::points(&plant.archive.history(), "plant", "counter", span).unwrap();
     let samples: u64 = points.cells.cells().map(|(_, cell)| cell.samples).sum();
     points.level == Level::Second && points.gaps.is_empty() && samples == seconds

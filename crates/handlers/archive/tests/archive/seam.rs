@@ -5,7 +5,7 @@ use crate::{
     plant::{Node, Plant, STEP, config, runs},
 };
 use oasis_handler::InstanceLog;
-use oasis_history::{Batch, NextStep, Piece, Reader, SampleOrMissing, Samples, Start};
+use oasis_history::{Batch, NextStep, HistoryPart, Reader, SampleOrMissing, Samples, Start};
 use oasis_store::Newest;
 use oasis_wire::{
     batch,
@@ -16,7 +16,7 @@ use oasis_wire::{
 use proptest::prelude::*;
 use std::sync::Arc;
 
-/// So little that the log keeps a few batches.
+/// Capacity at which the log keeps only a few batches.
 const LITTLE: usize = 8 * 1024;
 
 /// A reader of the plant's counter, and what it got.
@@ -24,7 +24,7 @@ struct Follower {
     reader: Reader,
     numbers: Vec<u64>,
     gaps: Vec<(Option<std::ops::Range<u64>>, Cause)>,
-    /// What never reached the log, by the batches after it: first and last sequence number.
+    /// Gaps of samples that never reached the log, by the batches after them: first and last sequence number.
     gaps_before: Vec<(Cause, u64, u64)>,
     types: usize,
 }
@@ -56,9 +56,9 @@ impl Follower {
         }
     }
 
-    fn take(&mut self, piece: Piece, after: Position) {
+    fn take(&mut self, piece: HistoryPart, after: Position) {
         match piece {
-            Piece::Samples(Batch { series, bytes, wanted, gaps_before, .. }) => {
+            HistoryPart::Samples(Batch { series, bytes, wanted, gaps_before, .. }) => {
                 assert_eq!(wanted.end, after.offset);
                 let gaps = gaps_before.iter().flat_map(|gaps| gaps.iter());
                 self.gaps_before.extend(gaps.map(|gap| (gap.cause, gap.from_sequence, gap.to_sequence)));
@@ -69,11 +69,11 @@ impl Follower {
                     ref other => panic!("{other:?}"),
                 }));
             }
-            Piece::Gap { offsets, cause, .. } => {
+            HistoryPart::Gap { offsets, cause, .. } => {
                 self.gaps.push((offsets.map(|range| range.start.0..range.end.0), cause));
             }
-            Piece::Epoch => {}
-            Piece::Type(_) => self.types += 1,
+            HistoryPart::Epoch => {}
+            HistoryPart::Type(_) => self.types += 1,
         }
     }
 
@@ -254,7 +254,7 @@ fn samples_that_come_and_are_evicted_after_the_reader_has_caught_up_are_read_fro
     assert_eq!((follower.runs(), follower.gaps.len()), (numbers(0..4_000), 0));
 }
 
-/// What happens while somebody reads.
+/// Events while a reader reads.
 #[derive(Debug, Clone)]
 enum Step {
     Send(u64),

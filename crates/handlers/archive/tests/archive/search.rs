@@ -5,7 +5,7 @@ use crate::{
     rollups::eventually,
 };
 use oasis_handler::InstanceLog;
-use oasis_query::search::{Found, MOST_BYTES, Order, Searched, Wanted, search};
+use oasis_query::search::{FoundRecords, MOST_BYTES, Order, SearchQuery, Searched, search};
 use std::{
     fs,
     ops::Range,
@@ -20,13 +20,13 @@ fn counter(plant: &Plant) -> Searched {
     Searched { node: "plant".into(), instance: "counter".into(), log: Some(Arc::new(InstanceLog(instance))) }
 }
 
-fn page(plant: &Plant, wanted: &Wanted, most_bytes: u64) -> Found {
+fn page(plant: &Plant, wanted: &SearchQuery, most_bytes: u64) -> FoundRecords {
     let archive = plant.archive.history();
     search(Some(&archive), &[counter(plant)], wanted, most_bytes, &AtomicBool::new(false)).unwrap()
 }
 
 /// The numbers of all records, page by page, and the number of pages.
-fn numbers(plant: &Plant, wanted: &Wanted, order: Order, most_bytes: u64) -> (Vec<u64>, usize) {
+fn numbers(plant: &Plant, wanted: &SearchQuery, order: Order, most_bytes: u64) -> (Vec<u64>, usize) {
     let (mut numbers, mut pages, mut next) = (Vec::new(), 0, None);
     loop {
         let found = page(plant, &wanted.clone().in_order(order, next.as_ref()), most_bytes);
@@ -43,8 +43,8 @@ fn with(word: &str, range: Range<u64>) -> Vec<u64> {
     range.filter(|number| number % 20 >= word.len() as u64).collect()
 }
 
-fn wanted(text: &str, times: Range<u64>, most: usize) -> Wanted {
-    Wanted::of(times, most).with_words(text).unwrap()
+fn wanted(text: &str, times: Range<u64>, most: usize) -> SearchQuery {
+    SearchQuery::of(times, most).with_words(text).unwrap()
 }
 
 #[test]
@@ -113,7 +113,7 @@ fn fields_are_metrics_by_their_names() {
     let mut node = Node::new(1);
     let mut plant = Plant::start(config(folder.path()), &node, ROOM);
     plant.fill(&mut node, 2);
-    let of = |field: &str| Wanted::of(0..u64::MAX, 9).with_field(field).unwrap();
+    let of = |field: &str| SearchQuery::of(0..u64::MAX, 9).with_field(field).unwrap();
     for (field, expected) in
         [("count=17", vec![17]), ("pad=xxx", vec![63, 43, 23, 3]), ("count=x", vec![]), ("x=1", vec![])]
     {

@@ -37,7 +37,7 @@ impl Rows for Answer {
     }
 }
 
-fn ask(sql: &Sql, query: &str) -> Vec<Vec<String>> {
+fn run_query(sql: &Sql, query: &str) -> Vec<Vec<String>> {
     let mut answer = Answer::default();
     sql.query(query, &mut answer).unwrap_or_else(|error| panic!("{query}: {error}"));
     answer.0.split_off(1)
@@ -45,7 +45,7 @@ fn ask(sql: &Sql, query: &str) -> Vec<Vec<String>> {
 
 /// The only value of the only row.
 pub fn one(sql: &Sql, query: &str) -> String {
-    let rows = ask(sql, query);
+    let rows = run_query(sql, query);
     let [row] = &rows[..] else { panic!("{query}: {rows:?}") };
     row.join("|")
 }
@@ -57,7 +57,7 @@ fn refused(sql: &Sql, query: &str) -> String {
     }
 }
 
-/// An archive of 2,000 samples in several files, and the DAC that goes on with it.
+/// An archive of 2,000 samples in several files, and the DAC that continues with it.
 fn plant(folder: &std::path::Path) -> (Node, Plant) {
     let mut node = Node::new(1);
     let mut plant = Plant::start(config(folder), &node, ROOM);
@@ -165,7 +165,7 @@ fn each_way_to_compare_a_time_takes_the_samples_that_it_says() {
         for condition in [
             format!("time_ns {operator} {at}"),
             format!("time {operator} {text}"),
-            // What is not one column against one value is SQLite's to compare.
+            // Other comparisons than of one column with one value are left to SQLite.
             format!("time_ns + 0 {operator} {at}"),
         ] {
             let query = format!("SELECT count(*) FROM counter WHERE {condition}");
@@ -267,7 +267,7 @@ fn runs_annotations_gaps_and_nodes_are_tables_too() {
     assert!(sql.table("nothing").unwrap_err().to_string().contains(".tables"));
 }
 
-/// What is logged meanwhile.
+/// Captured log lines.
 #[derive(Clone, Default)]
 struct Log(Arc<Mutex<Vec<u8>>>);
 
@@ -303,7 +303,7 @@ fn a_batch_that_does_not_fit_its_schema_is_skipped_and_reported() {
     let samples =
         tracing::subscriber::with_default(subscriber, || one(&sql, "SELECT count(pad) FROM counter"));
     assert_eq!(samples, "40");
-    // Metrics behind those that the query looks at are not decoded.
+    // Metrics after those that the query reads are not decoded.
     assert_eq!(one(&sql, "SELECT sum(count >= 0) FROM counter"), "48");
     let log = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
     let told = format!(r#"left out node="plant" instance="counter" epoch={epoch} offset=40 samples=8"#);

@@ -222,7 +222,7 @@ fn a_catalogue_of_an_earlier_version_is_brought_up_to_date() {
     catalogue.execute("INSERT INTO test_run VALUES (5, 'old', 1, 2, 'n', 1)", []).unwrap();
     let refused = oasis_store::History::open(folder.path()).unwrap_err().to_string();
     assert!(refused.contains("start its DAC"), "{refused}");
-    // Those who only read need the tables, and no index.
+    // Read-only access needs the tables, and no index.
     catalogue.execute_batch(include_str!("../../../../store/src/catalogue/2.sql")).unwrap();
     assert!(oasis_store::History::open(folder.path()).is_ok());
     drop(catalogue);

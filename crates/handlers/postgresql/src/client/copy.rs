@@ -11,7 +11,7 @@ use std::{ops::Range, sync::Arc};
 const EPOCH_2000: i64 = 946_684_800_000_000;
 const HEADER: &[u8] = b"PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0";
 /// Trailer after the last row.
-static END: [u8; 2] = (-1_i16).to_be_bytes();
+static TRAILER: [u8; 2] = (-1_i16).to_be_bytes();
 
 /// A time that `time_ns` cannot contain, in nanoseconds since 1970. As in SQL and Arrow, no other time is written instead.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -48,7 +48,7 @@ impl Rows {
         sample: &Sample,
     ) -> Result<(), BeyondTime> {
         let time = i64::try_from(sample.time).map_err(|_| BeyondTime(sample.time))?;
-        let fields = super::tables::FIRST.len() + shape.columns.len();
+        let fields = super::tables::FIXED_COLUMNS.len() + shape.columns.len();
         self.bytes.extend_from_slice(&(fields as i16).to_be_bytes()); // at most MAX_COLUMNS and a few more
         self.field(&(time / 1_000 - EPOCH_2000).to_be_bytes());
         self.field(&time.to_be_bytes());
@@ -143,7 +143,7 @@ impl CopyData {
         let end_of = |row: usize| self.ends.get(row).map_or(self.bytes.len(), |(end, _)| *end);
         let from = rows.start.checked_sub(1).map_or(0, end_of);
         let to = rows.end.checked_sub(1).map_or(0, end_of);
-        [Bytes::from_static(HEADER), self.bytes.slice(from..to.max(from)), Bytes::from_static(&END)]
+        [Bytes::from_static(HEADER), self.bytes.slice(from..to.max(from)), Bytes::from_static(&TRAILER)]
     }
 
     /// Returns the series and the sequence number of a row's sample.

@@ -26,11 +26,11 @@ use tokio_postgres::{Client, Error, GenericClient, Transaction, error::SqlState}
 /// Most partitions of one table; rows of other days go to the default partition.
 const MAX_PARTITIONS: usize = 4_000;
 /// Tables whose names and partitions are cached; others are looked up again.
-const TABLES: usize = 256;
+const MAX_CACHED_TABLES: usize = 256;
 /// Timeout of a transaction, after which the connection is closed.
-const HANGS: Duration = Duration::from_secs(30);
+const TRANSACTION_TIMEOUT: Duration = Duration::from_secs(30);
 /// Times that a transaction is tried if the database ends it in favor of another DAC's.
-const TRIES: usize = 8;
+const MAX_ATTEMPTS: usize = 8;
 /// Years whose days get their own partition: others are clock errors.
 const YEARS: std::ops::RangeInclusive<i16> = 2000..=2199;
 
@@ -55,7 +55,7 @@ struct Table {
 
 /// Some of the rows of a load, and their table.
 #[derive(Debug)]
-pub struct Piece<'a> {
+pub struct RowChunk<'a> {
     pub table: String,
     pub rows: &'a CopyData,
     pub range: Range<usize>,
@@ -100,7 +100,7 @@ impl Database {
             .await?;
         layout::create(&client, schema).await?;
         writer.take_name(&client, schema).await?;
-        Ok(Self { client, schema: schema.to_owned(), writer, tables: LruCache::new(TABLES) })
+        Ok(Self { client, schema: schema.to_owned(), writer, tables: LruCache::new(MAX_CACHED_TABLES) })
     }
 
     /// Returns the name of the table for samples of this shape, which is created if it does not exist.
@@ -129,7 +129,9 @@ impl Database {
         let mut tries = 1;
         loop {
             match self.try_to_create_table(shape).await {
-                Err(Failure::Sql(error)) if tries < TRIES && layout::is_race(error.code()) => tries += 1,
+                Err(Failure::Sql(error)) if tries < MAX_ATTEMPTS && layout::is_race(error.code()) => {
+                    tries += 1
+                }
                 other => return other,
             }
         }
@@ -153,7 +155,7 @@ impl Database {
         Ok(name)
     }
 
-    /// Removes the table from the cache: somebody may have dropped it.
+    /// Removes the table from the cache: it may have been dropped.
     pub fn forget(&mut self, shape: &Shape) {
         self.tables.forget(|known| known.description == shape.description);
     }
@@ -177,7 +179,7 @@ impl Database {
         for load in loads {
             let table = self.table(&load.shape).await?;
             self.make_partitions(&table, &load.days).await?;
-            pieces.push(Piece { table, rows: &load.rows, range: 0..load.rows.count() });
+            pieces.push(RowChunk { table, rows: &load.rows, range: 0..load.rows.count() });
         }
         self.transact(&pieces, positions).await
     }
@@ -186,7 +188,7 @@ impl Database {
     ///
     /// # Errors
     /// If the write failed.
-    pub async fn transact(&mut self, pieces: &[Piece<'_>], positions: &Positions) -> Result<u64, Failure> {
+    pub async fn transact(&mut self, pieces: &[RowChunk<'_>], positions: &Positions) -> Result<u64, Failure> {
         let (mut some_are_known, mut tries) = (false, 1);
         loop {
             match self.try_to_write(pieces, positions, some_are_known).await {
@@ -197,7 +199,9 @@ impl Database {
                     some_are_known = true;
                 }
                 // Two DACs write the same samples in another order.
-                Err(Failure::Sql(error)) if tries < TRIES && layout::is_collision(error.code()) => tries += 1,
+                Err(Failure::Sql(error)) if tries < MAX_ATTEMPTS && layout::is_collision(error.code()) => {
+                    tries += 1
+                }
                 other => return other,
             }
         }
@@ -207,14 +211,14 @@ impl Database {
     ///
     /// # Errors
     /// If the database fails otherwise.
-    pub async fn would_take(&mut self, piece: &Piece<'_>) -> Result<bool, Failure> {
+    pub async fn would_take(&mut self, piece: &RowChunk<'_>) -> Result<bool, Failure> {
         let table = qualified(&self.schema, &piece.table);
         let transaction = self.client.transaction().await?;
         let copied = copy(&transaction, &table, piece).await;
         transaction.rollback().await?;
         match copied {
             Ok(_) => Ok(true),
-            // It exists already.
+            // The table exists already.
             Err(error) if error.code() == Some(&SqlState::UNIQUE_VIOLATION) => Ok(true),
             Err(error) => Failure::from(error).refusal().map(|_| false),
         }
@@ -222,7 +226,7 @@ impl Database {
 
     async fn try_to_write(
         &mut self,
-        pieces: &[Piece<'_>],
+        pieces: &[RowChunk<'_>],
         positions: &Positions,
         some_are_known: bool,
     ) -> Result<u64, Failure> {
@@ -287,10 +291,12 @@ impl Database {
 /// # Errors
 /// If it times out, or fails.
 pub async fn in_time<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
-    tokio::time::timeout(HANGS, work).await.map_err(|_| Failure::Timeout(HANGS))?
+    tokio::time::timeout(TRANSACTION_TIMEOUT, work)
+        .await
+        .map_err(|_| Failure::Timeout(TRANSACTION_TIMEOUT))?
 }
 
-async fn copy(to: &Transaction<'_>, table: &str, piece: &Piece<'_>) -> Result<u64, Error> {
+async fn copy(to: &Transaction<'_>, table: &str, piece: &RowChunk<'_>) -> Result<u64, Error> {
     let sink = to.copy_in(&format!("COPY {table} FROM STDIN (FORMAT binary)")).await?;
     let mut sink = pin!(sink);
     for bytes in piece.rows.pieces(piece.range.clone()) {

@@ -24,17 +24,17 @@ use std::{
 use tokio::sync::watch;
 
 /// Pause before it retries a failed database.
-const RETRY: Duration = Duration::from_secs(1);
+const RETRY_DELAY: Duration = Duration::from_secs(1);
 /// Interval of lag updates while nothing happens.
-const LOOK: Duration = Duration::from_secs(1);
+const LAG_UPDATE_INTERVAL: Duration = Duration::from_secs(1);
 /// Timeout of connecting.
-const CONNECT: Duration = Duration::from_secs(10);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// Name of a DAC that has none.
 const UNNAMED: &str = "dac";
 /// Gaps written at once.
-const GAPS: usize = 10_000;
+const MAX_GAPS: usize = 10_000;
 /// Timeout of the last rounds at shutdown.
-const LAST_CALL: Duration = Duration::from_secs(3);
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// Keeps samples in a PostgreSQL database.
 pub struct Postgresql {
@@ -141,7 +141,7 @@ impl Work {
             let mut ended = self.ended.clone();
             tokio::select! {
                 _ = ended.wait_for(|&ended| ended) => return,
-                () = tokio::time::sleep(RETRY) => {}
+                () = tokio::time::sleep(RETRY_DELAY) => {}
             }
         }
     }
@@ -150,8 +150,8 @@ impl Work {
     async fn session(&mut self) -> Result<(), Failure> {
         let writer = Writer { name: self.name().to_owned(), epoch: self.dac.epoch() };
         let connecting = Database::connect(&self.target, &self.config.schema, writer);
-        let connecting = tokio::time::timeout(CONNECT, connecting);
-        let mut database = connecting.await.map_err(|_| Failure::Timeout(CONNECT))??;
+        let connecting = tokio::time::timeout(CONNECT_TIMEOUT, connecting);
+        let mut database = connecting.await.map_err(|_| Failure::Timeout(CONNECT_TIMEOUT))??;
         // Samples that were read but not written are read again. Topics that were replaced are in no list any more.
         self.sources.retain(|_, source| source.instance.is_retired());
         let stopped = database.positions(&self.epochs()).await?;
@@ -173,7 +173,7 @@ impl Work {
                 () = signal.raised() => {}
                 _ = self.registry.changed() => {}
                 _ = self.ended.changed() => continue,
-                () = tokio::time::sleep(LOOK) => {}
+                () = tokio::time::sleep(LAG_UPDATE_INTERVAL) => {}
             }
             tokio::time::sleep(pause).await;
         }
@@ -286,7 +286,7 @@ impl Work {
         let mut gaps: Vec<GapRow> = Vec::new();
         let mut seen = Vec::new();
         for (topic, source) in &self.sources {
-            let (new, listed) = if gaps.len() < GAPS { source.new_gaps() } else { break };
+            let (new, listed) = if gaps.len() < MAX_GAPS { source.new_gaps() } else { break };
             if new.is_empty() {
                 continue;
             }
@@ -319,5 +319,5 @@ impl Work {
 async fn last_call(mut ended: watch::Receiver<bool>) {
     // Fails only if the handler is gone, but it waits for this thread.
     let _ = ended.wait_for(|&ended| ended).await;
-    tokio::time::sleep(LAST_CALL).await;
+    tokio::time::sleep(SHUTDOWN_TIMEOUT).await;
 }

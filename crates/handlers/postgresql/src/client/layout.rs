@@ -7,7 +7,7 @@ use super::{
 use tokio_postgres::{Client, error::SqlState};
 
 /// Times that a change is tried if another connection makes the same one.
-const TRIES: usize = 4;
+const MAX_ATTEMPTS: usize = 4;
 /// Key of the lock under which a schema's layout is changed.
 pub const LAYOUT_LOCK: &str = "hashtextextended('oasis layout', 0)";
 
@@ -46,7 +46,7 @@ pub async fn change(client: &Client, sql: &str) -> Result<(), Failure> {
     loop {
         match client.batch_execute(sql).await {
             Ok(()) => return Ok(()),
-            Err(error) if tries < TRIES && is_race(error.code()) => tries += 1,
+            Err(error) if tries < MAX_ATTEMPTS && is_race(error.code()) => tries += 1,
             Err(error) => return Err(error.into()),
         }
     }

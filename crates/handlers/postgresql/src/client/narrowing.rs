@@ -1,7 +1,7 @@
 //! Finds the rows that the database refuses, and writes the others: table by table, then by halves.
 
 use super::{
-    database::{Database, Piece, RoundResult, in_time},
+    database::{Database, RoundResult, RowChunk, in_time},
     failure::Failure,
     positions::Positions,
     refusal::{Refusal, Why},
@@ -11,7 +11,7 @@ use std::ops::Range;
 
 /// Rows of a load that are tried one by one before halving. If the database refuses all of them, it refuses the whole
 /// load: otherwise a table that refuses everything would cost two transactions for each row.
-const SAMPLES: usize = 64;
+const SAMPLE_ROWS: usize = 64;
 
 impl Database {
     /// Writes the rows that the database accepts, each piece in its own transaction, then the positions. If
@@ -66,7 +66,7 @@ impl Database {
         let all = 0..load.rows.count();
         let mut left = vec![all.clone()];
         while let Some(range) = left.pop() {
-            let piece = Piece { table: table.into(), rows: &load.rows, range: range.clone() };
+            let piece = RowChunk { table: table.into(), rows: &load.rows, range: range.clone() };
             let why = match in_time(self.transact(&[piece], &[])).await {
                 Ok(new) => {
                     written.new += new;
@@ -87,11 +87,11 @@ impl Database {
     /// Returns whether it refuses all rows of a sample of the whole load.
     async fn takes_none(&mut self, table: &str, load: &Load) -> Result<bool, Failure> {
         let count = load.rows.count();
-        if count <= SAMPLES {
+        if count <= SAMPLE_ROWS {
             return Ok(false);
         }
-        for row in (0..SAMPLES).map(|number| number * count / SAMPLES) {
-            let piece = Piece { table: table.into(), rows: &load.rows, range: row..row + 1 };
+        for row in (0..SAMPLE_ROWS).map(|number| number * count / SAMPLE_ROWS) {
+            let piece = RowChunk { table: table.into(), rows: &load.rows, range: row..row + 1 };
             if in_time(self.would_take(&piece)).await? {
                 return Ok(false);
             }

@@ -1,4 +1,4 @@
-//! Where writers go on, and the gaps that they report: the parts of a round that are no samples.
+//! Positions at which writers continue, and the gaps that they report: the parts of a round that are no samples.
 
 use super::{database::Database, failure::Failure, tables::qualified};
 use oasis_dac::Gap;

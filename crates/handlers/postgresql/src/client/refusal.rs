@@ -10,7 +10,7 @@ const MAX_SAID: usize = 500;
 /// constraints, definitions, limits, errors raised by triggers, and a damaged table or index. All others concern the
 /// connection or the server, and are retried.
 const OF_DATA: [&str; 8] = ["0A", "22", "23", "42", "44", "54", "P0", "XX"];
-/// Of these, "insufficient privilege" is retried: it may be granted, and then no sample must be missing.
+/// The code "insufficient privilege", which is retried: it may be granted, and then no sample must be missing.
 const PERMISSION: &str = "42501";
 
 /// Why samples were refused.

@@ -25,7 +25,7 @@ use std::{
 /// Approximate bytes of rows in one transaction.
 pub const ROUND_BYTES: usize = 8 * 1024 * 1024;
 /// Types whose table shapes are cached.
-const TYPES: usize = 256;
+const MAX_CACHED_TYPES: usize = 256;
 
 /// Rows for one table, with their days.
 #[derive(Debug)]
@@ -72,7 +72,7 @@ pub struct Rounds {
 impl Rounds {
     /// Creates rounds of approximately this many bytes.
     pub fn new(bytes: usize) -> Self {
-        Self { bytes, types: LruCache::new(TYPES), last: None }
+        Self { bytes, types: LruCache::new(MAX_CACHED_TYPES), last: None }
     }
 
     /// Reads some of the new samples.

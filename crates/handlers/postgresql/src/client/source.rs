@@ -2,13 +2,13 @@
 
 use oasis_dac::{Gap, Instance, Wake};
 use oasis_handler::{InstanceLog, StoredSamples};
-use oasis_history::{Batch, NextStep, Piece, Reader, Start};
+use oasis_history::{Batch, NextStep, HistoryPart, Reader, Start};
 use oasis_store::ReadError;
 use oasis_wire::quantity::{Nanos, Offset, Position};
 use std::sync::Arc;
 
 /// Bytes read from the archive at once.
-const READ: usize = 1024 * 1024;
+const READ_CHUNK_BYTES: usize = 1024 * 1024;
 
 /// A position in an instance's samples. While it lives, the log wakes its reader.
 #[derive(Debug)]
@@ -39,7 +39,7 @@ impl Source {
         wake: Arc<dyn Wake>,
     ) -> Self {
         let log = &instance.log;
-        // What the log has evicted meanwhile comes from the archive, or counts as missing.
+        // Samples that the log has evicted meanwhile come from the archive, or count as missing.
         let first = || Position { epoch: log.epoch(), offset: log.start() };
         let at = stopped.unwrap_or_else(first);
         let reader = Reader::new(&instance.node, &instance.name, Start::Position(at))
@@ -89,22 +89,22 @@ impl Source {
     /// If the archive cannot be read; the position stays.
     pub async fn read(&mut self, archive: Option<&Arc<dyn StoredSamples>>) -> Result<ReadResult, ReadError> {
         // The handler's thread may block on the disk: it has no other work.
-        let mut read = self.reader.read(READ)?;
+        let mut read = self.reader.read(READ_CHUNK_BYTES)?;
         while let (NextStep::Flush, Some(archive)) = (read.then, archive) {
             // A sample that could not be stored is not found, and the reader learns why.
             drop(archive.flush().await);
-            read = self.reader.read(READ)?;
+            read = self.reader.read(READ_CHUNK_BYTES)?;
         }
         let mut found = ReadResult::default();
         self.at = read.begin;
         for (piece, after) in read.pieces {
             self.at = after;
             match piece {
-                Piece::Samples(batch) => found.batches.push(batch),
-                Piece::Gap { offsets: Some(offsets), .. } => {
+                HistoryPart::Samples(batch) => found.batches.push(batch),
+                HistoryPart::Gap { offsets: Some(offsets), .. } => {
                     found.missing += offsets.end.0 - offsets.start.0;
                 }
-                Piece::Gap { offsets: None, .. } | Piece::Epoch | Piece::Type(_) => {}
+                HistoryPart::Gap { offsets: None, .. } | HistoryPart::Epoch | HistoryPart::Type(_) => {}
             }
         }
         Ok(found)

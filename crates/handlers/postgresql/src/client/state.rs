@@ -6,18 +6,18 @@ use serde::Serialize;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Reasons of refusals that are listed; the oldest are evicted. All samples are counted.
-const REFUSALS: usize = 32;
+const MAX_REFUSALS: usize = 32;
 
 /// Whether samples reach the database.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Condition {
-    /// It was not reached yet.
+    /// The database was not reached yet.
     #[default]
     Connecting,
     /// Samples are written.
     Storing,
-    /// It is unreachable, or refuses; the handler retries.
+    /// The database is unreachable, or refuses; the handler retries.
     Failing,
 }
 
@@ -89,7 +89,7 @@ impl SharedState {
             }
             let samples = before + refusal.samples;
             state.refusals.insert(0, Refusal { samples, ..refusal });
-            state.refusals.truncate(REFUSALS);
+            state.refusals.truncate(MAX_REFUSALS);
         }
     }
 
@@ -140,7 +140,7 @@ mod tests {
         let state = shared.lock().clone();
         assert_eq!(
             (state.refused, state.refusals.len(), &state.refusals[0]),
-            (206, REFUSALS, &refusal(99, 1))
+            (206, MAX_REFUSALS, &refusal(99, 1))
         );
     }
 }

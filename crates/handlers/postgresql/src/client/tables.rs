@@ -14,10 +14,10 @@ const MAX_ROW: usize = 8_160;
 /// A row's head, if none of its columns is null.
 const ROW_HEAD: usize = 24;
 /// Columns that each table has anyway; no other can have these names.
-const SYSTEM: [&str; 6] = ["tableoid", "xmin", "cmin", "xmax", "cmax", "ctid"];
+const SYSTEM_COLUMNS: [&str; 6] = ["tableoid", "xmin", "cmin", "xmax", "cmax", "ctid"];
 
 /// Columns before the metrics: names and types, in this order.
-pub const FIRST: [(&str, &str); 8] = [
+pub const FIXED_COLUMNS: [(&str, &str); 8] = [
     ("time", "timestamptz"),
     ("time_ns", "bigint"),
     ("node", "text"),
@@ -57,7 +57,7 @@ impl Shape {
     /// If no sample of it fits into a table.
     pub fn of(probe_type: &ProbeType) -> Result<Self, TooWide> {
         let table = Table::new(probe_type);
-        let all = FIRST.len() + table.columns.len();
+        let all = FIXED_COLUMNS.len() + table.columns.len();
         if all > MAX_COLUMNS {
             return Err(TooWide::Columns(all));
         }
@@ -65,7 +65,7 @@ impl Shape {
         if bytes > MAX_ROW {
             return Err(TooWide::Bytes(bytes));
         }
-        let mut names = Names::new(FIXED.into_iter().chain(SYSTEM));
+        let mut names = Names::new(FIXED.into_iter().chain(SYSTEM_COLUMNS));
         let name = |column: Column| (names.unique(cut(&column.name, MAX_NAME)), column);
         let columns: Vec<_> = table.columns.into_iter().map(name).collect();
         let types =
@@ -81,7 +81,7 @@ impl Shape {
 
     /// Returns the statement that creates the table.
     pub fn create(&self, schema: &str, name: &str) -> String {
-        let first = FIRST.iter().map(|(name, kind)| format!("{} {kind} NOT NULL", quoted(name)));
+        let first = FIXED_COLUMNS.iter().map(|(name, kind)| format!("{} {kind} NOT NULL", quoted(name)));
         let metrics =
             self.columns.iter().map(|(name, column)| format!("{} {}", quoted(name), sql_type(&column.kind)));
         let columns: Vec<_> = first.chain(metrics).collect();
@@ -111,7 +111,7 @@ fn sql_type(kind: &ColumnType) -> &'static str {
 
 /// Returns the bytes of the smallest row: PostgreSQL's documentation ("Database Page Layout") specifies the layout.
 fn least_bytes(columns: &[Column]) -> usize {
-    let first = FIRST.iter().map(|(_, kind)| *kind);
+    let first = FIXED_COLUMNS.iter().map(|(_, kind)| *kind);
     let kinds = first.chain(columns.iter().map(|column| sql_type(&column.kind)));
     let end = kinds.fold(ROW_HEAD, |end, kind| {
         let (bytes, alignment) = least_layout(kind);

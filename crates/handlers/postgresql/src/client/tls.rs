@@ -12,7 +12,7 @@ use tokio_postgres::config::{Host, SslMode};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 /// Longest password that is read, bytes.
-const LONGEST_PASSWORD: u64 = 4_096;
+const MAX_PASSWORD_BYTES: u64 = 4_096;
 
 /// Longest name of a writer, in bytes.
 pub const MAX_WRITER: usize = 256;
@@ -48,7 +48,7 @@ pub enum BadTarget {
     Password {
         /// The file.
         path: String,
-        /// What is wrong with it.
+        /// Reason of the error.
         why: String,
     },
     /// The name cannot be one.
@@ -95,7 +95,7 @@ impl Target {
     }
 }
 
-/// The first host on another machine whose certificate anybody could have, unless that was accepted.
+/// Returns the first host on another machine whose certificate is not verified, unless that was accepted.
 fn unverified(address: &tokio_postgres::Config, is_accepted: bool) -> Option<String> {
     if is_accepted {
         return None;
@@ -124,7 +124,7 @@ fn password(path: &str) -> Result<String, BadTarget> {
         return Err(bad(format!("others can read it (mode {mode:03o}): run `chmod 600 {path}`")));
     }
     let mut text = String::new();
-    file.take(LONGEST_PASSWORD).read_to_string(&mut text).map_err(|error| bad(error.to_string()))?;
+    file.take(MAX_PASSWORD_BYTES).read_to_string(&mut text).map_err(|error| bad(error.to_string()))?;
     let line = text.lines().next().unwrap_or_default();
     if line.is_empty() { Err(bad("its first line is empty".into())) } else { Ok(line.to_owned()) }
 }

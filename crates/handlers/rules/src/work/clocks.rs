@@ -8,20 +8,20 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Interval of looks at the measurements: a node measures twice a second.
-const LOOK: Duration = Duration::from_millis(500);
-/// Longest time between two samples while a node is connected. Rules use a measurement for [`VALID`](oasis_rules::VALID).
-const REPEAT: Duration = Duration::from_secs(60);
+/// Interval at which the measurements are polled: a node measures twice a second.
+const POLL_INTERVAL: Duration = Duration::from_millis(500);
+/// Longest time between two samples while a node is connected. Rules use a measurement for [`CLOCK_VALIDITY_NANOS`](oasis_rules::CLOCK_VALIDITY_NANOS).
+const MAX_SAMPLE_INTERVAL: Duration = Duration::from_secs(60);
 /// A change of an offset is published beyond its uncertainty, and beyond this. In nanoseconds.
-const LEAST_CHANGE: u64 = 100_000;
-/// By how much more the offset of a relayed node can be wrong for each DAC on the way: smaller changes are not told. In nanoseconds.
-const UNTOLD: u64 = 2_000_000;
+const MIN_CHANGE: u64 = 100_000;
+/// Additional uncertainty of a relayed node's offset for each DAC on the way: smaller changes are not reported. In nanoseconds.
+const MAX_UNREPORTED_CHANGE: u64 = 2_000_000;
 /// Most nodes whose clocks are published.
 const MAX_CLOCKS: usize = 5_000;
 /// Longest name of such a node, in bytes: that of its instance has at most 1,024.
 const MAX_NAME: usize = 1_000;
 
-/// What was published.
+/// Published measurements.
 #[derive(Default)]
 pub struct Clocks {
     looked: Option<Instant>,
@@ -48,7 +48,7 @@ impl Work<'_> {
 
     /// Publishes the offsets that have changed, and those that were not published for a while.
     pub(super) fn publish_clocks(&mut self) {
-        if self.clocks.looked.is_some_and(|looked| looked.elapsed() < LOOK) {
+        if self.clocks.looked.is_some_and(|looked| looked.elapsed() < POLL_INTERVAL) {
             return;
         }
         self.clocks.looked = Some(Instant::now());
@@ -90,11 +90,15 @@ fn has_room(node: &str) -> bool {
     node.len() <= MAX_NAME
 }
 
-/// How the clock of a node differs from that of this DAC. Relays add up what is measured on the way, and how uncertain that is.
+/// Returns the offset of a node's clock from that of this DAC. Relays add up the measurements on the way, and their
+/// uncertainties.
 fn measured(dac: &Dac, node: &str) -> Option<ClockOffset> {
     let ClockOffset { offset, uncertainty } = offset(dac.registry.clock(node)?);
     let hops = dac.registry.node(node).map_or(0, |node| node.path().len() as u64);
-    Some(ClockOffset { offset, uncertainty: uncertainty.saturating_add(hops.saturating_mul(UNTOLD)) })
+    Some(ClockOffset {
+        offset,
+        uncertainty: uncertainty.saturating_add(hops.saturating_mul(MAX_UNREPORTED_CHANGE)),
+    })
 }
 
 fn offset(MeasuredClock { offset_ns, round_trip_ns }: MeasuredClock) -> ClockOffset {
@@ -104,7 +108,7 @@ fn offset(MeasuredClock { offset_ns, round_trip_ns }: MeasuredClock) -> ClockOff
 /// Whether a measurement adds nothing to the one that was published at a moment.
 fn is_covered((published, at): (ClockOffset, Instant), measured: ClockOffset) -> bool {
     let change = published.offset.abs_diff(measured.offset);
-    at.elapsed() < REPEAT && change <= measured.uncertainty.max(LEAST_CHANGE)
+    at.elapsed() < MAX_SAMPLE_INTERVAL && change <= measured.uncertainty.max(MIN_CHANGE)
 }
 
 #[cfg(test)]
@@ -119,6 +123,9 @@ mod tests {
         assert!(is_covered(before, of(4_800_000, 300_000)));
         assert!(!is_covered(before, of(4_800_000, 10_000)), "more accurate");
         assert!(!is_covered(before, of(5_400_000, 300_000)));
-        assert!(oasis_rules::VALID > 2 * u64::try_from(REPEAT.as_nanos()).unwrap_or(u64::MAX));
+        assert!(
+            oasis_rules::CLOCK_VALIDITY_NANOS
+                > 2 * u64::try_from(MAX_SAMPLE_INTERVAL.as_nanos()).unwrap_or(u64::MAX)
+        );
     }
 }

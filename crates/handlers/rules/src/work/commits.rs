@@ -1,4 +1,4 @@
-//! What was evaluated becomes durable, and then others learn of it.
+//! Commits of evaluated samples: they become durable, and then others receive the results.
 
 use super::Work;
 use oasis_alarms::{Checkpoint, CheckpointKey, Round, RuleEvent};
@@ -10,14 +10,14 @@ use std::{
 };
 
 /// Pause before a commit is tried again.
-pub const RETRY: Duration = Duration::from_secs(1);
+pub const RETRY_DELAY: Duration = Duration::from_secs(1);
 /// Bytes of checkpoints in a round.
 const CHECKPOINT_BYTES: usize = 64 * 1024 * 1024;
 
 /// Least time between two removals of checkpoints.
-const REMOVAL: Duration = Duration::from_secs(60);
+const MIN_REMOVAL_INTERVAL: Duration = Duration::from_secs(60);
 
-/// What was evaluated, and is not committed yet.
+/// Results that are not committed yet.
 #[derive(Debug, Default)]
 pub struct Pending {
     pub events: Vec<RuleEvent>,
@@ -93,7 +93,7 @@ impl Work<'_> {
 
     /// Makes room for checkpoints: the rules of instances that the DAC does not know begin anew should they come back.
     fn remove_checkpoints(&mut self) {
-        if self.removed.is_some_and(|removed| removed.elapsed() < REMOVAL) {
+        if self.removed.is_some_and(|removed| removed.elapsed() < MIN_REMOVAL_INTERVAL) {
             return;
         }
         self.removed = Some(Instant::now());
@@ -141,7 +141,7 @@ impl Work<'_> {
         }
         state.failure = Some(format!("cannot commit events: {why}"));
         drop(state);
-        self.pending.retry = Some(Instant::now() + RETRY);
+        self.pending.retry = Some(Instant::now() + RETRY_DELAY);
     }
 
     /// Says to the alarms which rules there are.

@@ -17,10 +17,10 @@ use std::{
     time::{Duration, Instant, SystemTime},
 };
 
-/// Interval of looks at the files, and of shelves that end.
-const LOOK: Duration = Duration::from_secs(1);
-/// Least time between two looks at the instances.
-const FOLLOW: Duration = Duration::from_millis(20);
+/// Interval at which files, and shelves that end, are polled.
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
+/// Minimum interval at which the instances are polled.
+const MIN_FOLLOW_INTERVAL: Duration = Duration::from_millis(20);
 /// Most instances.
 const MAX_INSTANCES: usize = 20_000;
 
@@ -47,10 +47,10 @@ impl Work<'_> {
         facts.into_values().collect()
     }
 
-    /// Looks at the files once a second, and when the API asks for it.
-    pub(super) fn look(&mut self) {
+    /// Polls the files once a second, and when the API asks for it.
+    pub(super) fn poll_files(&mut self) {
         let is_asked = self.rules.take_reload();
-        if !is_asked && self.looked.is_some_and(|looked| looked.elapsed() < LOOK) {
+        if !is_asked && self.looked.is_some_and(|looked| looked.elapsed() < POLL_INTERVAL) {
             return;
         }
         let is_first = self.looked.replace(Instant::now()).is_none();
@@ -65,11 +65,11 @@ impl Work<'_> {
             self.files.forget();
         }
         let reading = self.pulse.begin("read files of rules");
-        let looked = self.files.look(self.config, SystemTime::now());
+        let looked = self.files.poll(self.config, SystemTime::now());
         drop(reading);
         if is_first || looked.has_changed {
             self.types = self.known_types();
-            // A rule that somebody adds has not seen what came before.
+            // An added rule has not seen earlier samples.
             self.begin = if self.is_loaded { Begin::Next } else { Begin::First };
             self.compile();
             self.is_loaded |= !self.set.lacks_rules;
@@ -156,7 +156,7 @@ impl Work<'_> {
             self.joints.known_until = before;
         }
         let is_forced = self.seen.is_none() || self.is_time_to_receive();
-        let is_early = self.followed.elapsed() < FOLLOW;
+        let is_early = self.followed.elapsed() < MIN_FOLLOW_INTERVAL;
         if !is_forced && (self.seen == Some(version) || is_early) {
             return;
         }
@@ -240,7 +240,7 @@ impl Work<'_> {
             None => {
                 let key = crate::checkpoint::key(&instance.node, &instance.name);
                 let checkpoint = match self.alarms.checkpoint(&key) {
-                    // Of rules that are gone: those that somebody adds now do not begin there.
+                    // A checkpoint of removed rules: added rules do not begin there.
                     Ok(_) if self.begin == Begin::Next => None,
                     Ok(checkpoint) => checkpoint,
                     Err(error) => {
@@ -280,7 +280,7 @@ impl Work<'_> {
         let mut before = 1;
         for instance in read {
             match newest_dac_time_of(&past, [(&*instance.node, &*instance.name)]) {
-                // What is stored of this life says nothing of the one before.
+                // Samples stored in this life have no information on the one before.
                 Ok(newest) if newest >= begin => {}
                 Ok(newest) => before = before.max(newest),
                 Err(error) => tracing::warn!(%error, "rules cannot read how far the archive goes"),

@@ -1,5 +1,5 @@
-//! Where a rule runs: at the DAC to which the node of its input is connected, or was last. What has gone to another DAC ends here (`departures`), and what
-//! has come from one continues (`arrivals`).
+//! Placement of rules: a rule runs at the DAC to which the node of its input is connected, or was last. Rules of nodes that left for another DAC end here
+//! (`departures`), and rules of nodes that came from one continue (`arrivals`).
 
 mod arrivals;
 mod departures;
@@ -15,9 +15,9 @@ use std::{
 };
 
 /// Rounds of the thread are never so far apart while the process runs.
-const STANDSTILL: Duration = Duration::from_secs(1);
-/// How long it takes to learn where nodes are.
-const LEARN: Duration = Duration::from_secs(3);
+const MAX_ROUND_INTERVAL: Duration = Duration::from_secs(1);
+/// Time in which a DAC discovers the places of nodes.
+const DISCOVERY_TIME: Duration = Duration::from_secs(3);
 
 /// Which nodes are at other DACs.
 #[derive(Debug, Default)]
@@ -42,8 +42,8 @@ impl Homes {
     pub fn hears(&mut self) -> bool {
         let now = Instant::now();
         let before = self.rounds.last.replace(now);
-        if before.is_some_and(|before| now.duration_since(before) > STANDSTILL) {
-            self.rounds.uncertain = Some(now + LEARN);
+        if before.is_some_and(|before| now.duration_since(before) > MAX_ROUND_INTERVAL) {
+            self.rounds.uncertain = Some(now + DISCOVERY_TIME);
         }
         self.rounds.uncertain.is_none_or(|until| now >= until)
     }

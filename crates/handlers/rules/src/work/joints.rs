@@ -3,10 +3,10 @@
 mod alarms;
 mod places;
 
-use super::{SAMPLES, TICK, Work, commits::RETRY};
+use super::{JOIN_SAMPLES, MAX_WAIT, Work, commits::RETRY_DELAY};
 use crate::{
     joint::{Beginning, Joint},
-    source::{Begin, Found, StandingAlarms, Surroundings},
+    source::{Begin, EvaluationContext, EvaluationOutput, StandingAlarms},
 };
 use alarms::JointAlarms;
 use oasis_alarms::{AlarmsError, Checkpoint, CheckpointKey};
@@ -14,7 +14,7 @@ use oasis_dac::{Instance, NodeHome};
 use oasis_rules::GroupFigures;
 use oasis_rules_history::CLOCK_TYPE;
 use oasis_wire::quantity::Nanos;
-use places::{Candidate, Place};
+use places::{Candidate, JointLocation};
 use std::{
     collections::{BTreeMap, HashMap, HashSet},
     sync::Arc,
@@ -28,16 +28,16 @@ const MAX_JOINTS: usize = 1_000;
 #[derive(Default)]
 pub struct Joints {
     pub all: Vec<Joint>,
-    /// What the ones before a reload had.
+    /// Checkpoints of the joints before a reload.
     kept: Vec<(CheckpointKey, Checkpoint)>,
     /// All topics are known that have samples of this DAC time or before.
     pub known_until: u64,
     evaluated: Option<Instant>,
     /// Whether there are samples that were not evaluated yet.
     pub is_behind: bool,
-    /// Where the nodes are that decide which DAC evaluates.
+    /// Places of the nodes that decide which DAC evaluates.
     homes: BTreeMap<String, Option<NodeHome>>,
-    /// Those that another DAC has evaluated until now.
+    /// Joints that another DAC has evaluated until now.
     elsewhere: HashSet<CheckpointKey>,
     pub alarms: JointAlarms,
 }
@@ -45,7 +45,7 @@ pub struct Joints {
 impl Joints {
     /// Whether it is time to evaluate.
     fn is_due(&self) -> bool {
-        self.is_behind || self.evaluated.is_none_or(|evaluated| evaluated.elapsed() >= TICK)
+        self.is_behind || self.evaluated.is_none_or(|evaluated| evaluated.elapsed() >= MAX_WAIT)
     }
 }
 
@@ -101,18 +101,18 @@ impl Work<'_> {
 
     /// Ends the joints that are evaluated elsewhere now, or whose first instance is gone, once what had come before is evaluated.
     fn end_absent_joints(&mut self, candidates: &[Candidate]) {
-        let places: HashMap<&CheckpointKey, &Place> =
+        let places: HashMap<&CheckpointKey, &JointLocation> =
             candidates.iter().map(|candidate| (&candidate.key, &candidate.place)).collect();
         let stays = |joint: &Joint| match places.get(&joint.key()) {
             // Until it is known where the others are, this DAC evaluates without them.
-            Some(Place::Here | Place::Waiting(_)) => true,
-            Some(Place::Elsewhere(_)) => joint.has_rest(),
+            Some(JointLocation::Here | JointLocation::Waiting(_)) => true,
+            Some(JointLocation::Elsewhere(_)) => joint.has_rest(),
             None => joint.has_news(),
         };
         let (all, gone) = std::mem::take(&mut self.joints.all).into_iter().partition(stays);
         self.joints.all = all;
         for joint in gone {
-            let is_elsewhere = matches!(places.get(&joint.key()), Some(Place::Elsewhere(_)))
+            let is_elsewhere = matches!(places.get(&joint.key()), Some(JointLocation::Elsewhere(_)))
                 || self.homes.is_elsewhere(&joint.driver.node);
             match is_elsewhere {
                 // If it comes back, its rules begin anew.
@@ -120,7 +120,7 @@ impl Work<'_> {
                 false => self.keep_joint(&joint),
             }
         }
-        let elsewhere = candidates.iter().filter(|of| matches!(of.place, Place::Elsewhere(_)));
+        let elsewhere = candidates.iter().filter(|of| matches!(of.place, JointLocation::Elsewhere(_)));
         self.joints.elsewhere.extend(elsewhere.map(|of| of.key.clone()));
         self.joints.elsewhere.retain(|key| places.contains_key(key));
     }
@@ -131,10 +131,10 @@ impl Work<'_> {
         let (mut left_out, mut has_failed) = (0, false);
         for candidate in candidates {
             let is_here = match candidate.place {
-                Place::Here => true,
-                // It continues after a reload.
-                Place::Waiting(_) => self.joints.kept.iter().any(|(key, _)| *key == candidate.key),
-                Place::Elsewhere(_) => false,
+                JointLocation::Here => true,
+                // The joint continues after a reload.
+                JointLocation::Waiting(_) => self.joints.kept.iter().any(|(key, _)| *key == candidate.key),
+                JointLocation::Elsewhere(_) => false,
             };
             if !is_here || known.contains(&candidate.key) {
                 continue;
@@ -152,7 +152,7 @@ impl Work<'_> {
             }
         }
         if has_failed {
-            // They are looked at again.
+            // The joints are chosen again.
             self.seen = None;
         }
         left_out
@@ -185,10 +185,11 @@ impl Work<'_> {
         let known: HashSet<CheckpointKey> = self.joints.all.iter().map(Joint::key).collect();
         let waiting = candidates.iter().filter(|of| !known.contains(&of.key));
         let mut waiting = waiting.filter_map(|of| match &of.place {
-            Place::Waiting(node) => Some(node),
-            Place::Here | Place::Elsewhere(_) => None,
+            JointLocation::Waiting(node) => Some(node),
+            JointLocation::Here | JointLocation::Elsewhere(_) => None,
         });
-        let elsewhere = candidates.iter().filter(|of| matches!(of.place, Place::Elsewhere(_))).count();
+        let elsewhere =
+            candidates.iter().filter(|of| matches!(of.place, JointLocation::Elsewhere(_))).count();
         let mut state = self.shared.lock();
         state.joins_elsewhere = elsewhere;
         (state.joins, state.joins_left_out) = (self.joints.all.len(), left_out);
@@ -201,12 +202,12 @@ impl Work<'_> {
         if let Some((_, kept)) = kept.into_iter().find(|(known, _)| known == key) {
             return Ok(Some(kept.clone()));
         }
-        // A rule that somebody adds has not seen what came before.
+        // An added rule has not seen earlier samples.
         if self.begin == Begin::Next { Ok(None) } else { self.alarms.checkpoint(key) }
     }
 
     /// Evaluates what has come, up to the DAC time of which all is known.
-    pub(super) fn round_joints(&mut self, now: Nanos, is_last: bool, found: &mut Found) {
+    pub(super) fn round_joints(&mut self, now: Nanos, is_last: bool, found: &mut EvaluationOutput) {
         if !is_last && !self.joints.is_due() {
             return;
         }
@@ -218,7 +219,7 @@ impl Work<'_> {
                 drop(runtime.block_on(archive.flush()));
             }
         };
-        let around = Surroundings { dac: &self.dac, set: &self.set, before: self.before, now };
+        let around = EvaluationContext { dac: &self.dac, set: &self.set, before: self.before, now };
         let until = self.joints.known_until;
         let mut failure = None;
         for joint in &mut self.joints.all {
@@ -226,7 +227,7 @@ impl Work<'_> {
                 self.joints.is_behind = true;
                 break;
             }
-            match joint.advance(around, until, SAMPLES, &flush, found) {
+            match joint.advance(around, until, JOIN_SAMPLES, &flush, found) {
                 Ok(has_more) => self.joints.is_behind |= has_more,
                 Err(error) => failure = Some(error),
             }
@@ -248,7 +249,7 @@ impl Work<'_> {
         if let Some(error) = failure {
             state.failure = Some(format!("cannot read the archive: {error}"));
             self.joints.is_behind = true;
-            self.pending.retry = Some(Instant::now() + RETRY);
+            self.pending.retry = Some(Instant::now() + RETRY_DELAY);
         }
     }
 
@@ -274,7 +275,7 @@ impl Work<'_> {
         bytes
     }
 
-    /// How many instances rules begin with that read several inputs, this one first.
+    /// Returns the number of instances with which rules begin that read several inputs, this one first.
     pub(super) fn joint_instances(&self, program: usize, input: usize) -> usize {
         let of_input = self.joints.all.iter().filter(|joint| joint.is_read_by(program, input));
         of_input.map(|joint| (&joint.driver.node, &joint.driver.name)).collect::<HashSet<_>>().len()

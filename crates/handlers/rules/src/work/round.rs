@@ -1,13 +1,14 @@
 //! One round: what has come is evaluated, on several threads if it is much, and silence is noticed.
 //!
-//! What a round finds does not depend on the number of threads. Which instances it evaluates, and how far, is planned before; each of them is evaluated by one
+//! The results of a round do not depend on the number of threads. Which instances it evaluates, and how far, is planned first; each of them is evaluated by
+//! one
 //! thread alone; and what they find is put together in the order of the plan.
 
-use super::{CHECKPOINT, TICK, Work, commits::RETRY};
+use super::{CHECKPOINT_INTERVAL, MAX_WAIT, Work, commits::RETRY_DELAY};
 use crate::{
     bounds::{Budget, RoundBounds},
     ruleset::RuleSet,
-    source::{Found, Source, Surroundings},
+    source::{EvaluationContext, EvaluationOutput, Source},
     threads::Threads,
 };
 use oasis_dac::{Dac, now};
@@ -20,8 +21,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How long a stop evaluates what has come.
-const LAST: Duration = Duration::from_secs(1);
+/// Timeout of evaluating the last samples at a stop.
+const STOP_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The threads that evaluate instances beside the coordinator.
 pub type Evaluators = Threads<Share, Vec<Evaluated>>;
@@ -45,9 +46,9 @@ pub struct Evaluated {
     advanced: Advanced,
 }
 
-/// What an instance has found in a round.
+/// Results of an instance in a round.
 struct Advanced {
-    found: Found,
+    found: EvaluationOutput,
     has_more: Result<bool, ReadError>,
     deadline: Option<u64>,
 }
@@ -58,7 +59,7 @@ struct Planned {
     work: u64,
 }
 
-/// Starts the threads of a handler that evaluates on so many, its own one among them.
+/// Starts the threads of a handler that evaluates on `threads` threads, its own one among them.
 ///
 /// # Errors
 /// If the system refuses a thread.
@@ -81,7 +82,7 @@ pub fn start(threads: usize, archive: Option<&Arc<dyn StoredSamples>>) -> io::Re
 impl Share {
     fn evaluate(self, flush: &dyn Fn()) -> Vec<Evaluated> {
         let Self { sources, dac, set, before, now, budget } = self;
-        let around = Surroundings { dac: &dac, set: &set, before, now };
+        let around = EvaluationContext { dac: &dac, set: &set, before, now };
         let evaluate = |(place, topic, mut source): (usize, TopicId, Source)| {
             let advanced = advance(&mut source, around, budget, flush);
             Evaluated { place, topic, source, advanced }
@@ -90,20 +91,20 @@ impl Share {
     }
 }
 
-fn advance(source: &mut Source, around: Surroundings<'_>, budget: Budget, flush: &dyn Fn()) -> Advanced {
-    let mut found = Found::default();
+fn advance(source: &mut Source, around: EvaluationContext<'_>, budget: Budget, flush: &dyn Fn()) -> Advanced {
+    let mut found = EvaluationOutput::default();
     let has_more = source.advance(around, budget, flush, &mut found);
     Advanced { found, has_more, deadline: source.deadline(around.set) }
 }
 
-/// How many of at most so many threads are worth it.
+/// Returns the number of threads, of at most `threads`, that are worth it.
 fn worth(plan: &[Planned], threads: usize, bounds: &RoundBounds) -> usize {
     let total: u64 = plan.iter().map(|planned| planned.work).sum();
     let worth = usize::try_from(total / bounds.of_thread.max(1)).unwrap_or(usize::MAX);
     threads.min(worth).min(plan.len())
 }
 
-/// Gives each of so many threads about the same work. Returns the places in the plan of each thread.
+/// Gives each of `threads` threads about the same work. Returns the places in the plan of each thread.
 fn deal(plan: &[Planned], threads: usize) -> Vec<Vec<usize>> {
     let mut shares = vec![(0, Vec::new()); threads];
     let mut places: Vec<(usize, u64)> = plan.iter().map(|planned| planned.work).enumerate().collect();
@@ -127,12 +128,12 @@ impl Work<'_> {
             self.shared.lock().failure = None;
         }
         self.waiting.extend(self.ready.take());
-        let (now, mut found) = (now(), Found::default());
+        let (now, mut found) = (now(), EvaluationOutput::default());
         self.evaluate(now, &mut found);
         self.notice_silence(now, &mut found);
         self.round_joints(now, is_last, &mut found);
         self.note(found);
-        if is_last || self.kept.elapsed() >= CHECKPOINT {
+        if is_last || self.kept.elapsed() >= CHECKPOINT_INTERVAL {
             self.checkpoint_dirty();
         }
     }
@@ -140,7 +141,7 @@ impl Work<'_> {
     /// Evaluates what came before the end, for a while.
     pub(super) fn drain(&mut self) {
         let begin = Instant::now();
-        while begin.elapsed() < LAST {
+        while begin.elapsed() < STOP_TIMEOUT {
             // A round begins with nothing to commit.
             self.commit();
             if self.must_wait() {
@@ -181,7 +182,7 @@ impl Work<'_> {
         plan
     }
 
-    fn evaluate(&mut self, now: Nanos, found: &mut Found) {
+    fn evaluate(&mut self, now: Nanos, found: &mut EvaluationOutput) {
         let plan = self.plan();
         let budget = self.bounds.of_each(plan.len());
         let threads = worth(&plan, self.evaluators.len() + 1, &self.bounds);
@@ -203,7 +204,7 @@ impl Work<'_> {
         plan: &[Planned],
         shares: Vec<Vec<usize>>,
         (now, budget): (Nanos, Budget),
-        found: &mut Found,
+        found: &mut EvaluationOutput,
     ) {
         let mut share_of = |places: Vec<usize>| {
             let mut take = |place: usize| {
@@ -233,7 +234,7 @@ impl Work<'_> {
         }
     }
 
-    fn take_found(&mut self, topic: TopicId, advanced: Advanced, found: &mut Found) {
+    fn take_found(&mut self, topic: TopicId, advanced: Advanced, found: &mut EvaluationOutput) {
         self.deadlines.set(topic, advanced.deadline);
         found.append(advanced.found);
         match advanced.has_more {
@@ -248,10 +249,10 @@ impl Work<'_> {
     fn fail_reading(&mut self, topic: TopicId, error: &ReadError) {
         self.shared.lock().failure = Some(format!("cannot read the archive: {error}"));
         self.waiting.insert(topic);
-        self.pending.retry = Some(Instant::now() + RETRY);
+        self.pending.retry = Some(Instant::now() + RETRY_DELAY);
     }
 
-    fn notice_silence(&mut self, now: Nanos, found: &mut Found) {
+    fn notice_silence(&mut self, now: Nanos, found: &mut EvaluationOutput) {
         let due = if self.homes.hears() { self.deadlines.due(now.0) } else { Vec::new() };
         for topic in due {
             let is_full = found.events.len() >= self.bounds.events || found.bytes >= self.bounds.bytes;
@@ -261,7 +262,7 @@ impl Work<'_> {
             }
             let budget = self.bounds.of_each(1);
             let passed = self.with_source(topic, now, |source, around, flush| {
-                let mut found = Found::default();
+                let mut found = EvaluationOutput::default();
                 let has_more = source.pass(around, now.0, budget, flush, &mut found);
                 Advanced { found, has_more, deadline: source.deadline(around.set) }
             });
@@ -280,7 +281,7 @@ impl Work<'_> {
         &mut self,
         topic: TopicId,
         now: Nanos,
-        act: impl FnOnce(&mut Source, Surroundings<'_>, &dyn Fn()) -> T,
+        act: impl FnOnce(&mut Source, EvaluationContext<'_>, &dyn Fn()) -> T,
     ) -> Option<T> {
         let source = self.sources.get_mut(&topic)?;
         let _reading = self.pulse.begin("read samples for rules");
@@ -290,11 +291,11 @@ impl Work<'_> {
                 drop(runtime.block_on(archive.flush()));
             }
         };
-        let around = Surroundings { dac: &self.dac, set: &self.set, before: self.before, now };
+        let around = EvaluationContext { dac: &self.dac, set: &self.set, before: self.before, now };
         Some(act(source, around, &flush))
     }
 
-    fn note(&mut self, mut found: Found) {
+    fn note(&mut self, mut found: EvaluationOutput) {
         if !found.derived.is_empty() {
             self.give_derived(std::mem::take(&mut found.derived));
         }
@@ -304,7 +305,7 @@ impl Work<'_> {
         });
         self.pending.events.append(&mut found.events);
         // Looking at all that wait takes longer than a round if they are many.
-        if self.waiting.is_empty() || self.counted.elapsed() >= TICK {
+        if self.waiting.is_empty() || self.counted.elapsed() >= MAX_WAIT {
             let waiting = self.waiting.iter().filter_map(|topic| self.sources.get(topic));
             (self.behind, self.counted) = (waiting.map(Source::behind).sum(), Instant::now());
         }

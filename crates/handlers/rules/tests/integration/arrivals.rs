@@ -10,7 +10,7 @@ const RULES: &str = "input p = \"*/pump\" : Pump;
     alarm Often { raise count(p.temperature > 95, last 3) >= 3; }
     alarm Hot { raise p.temperature > 95; latch; }";
 
-/// What a DAC gives of a node that has sent these temperatures.
+/// Returns the state that a DAC hands over of a node that has sent these temperatures.
 fn given(temperatures: &[f64]) -> HandoverPage {
     let plant = Plant::new(RULES);
     let mut pumps = Pumps::new(&plant.dac, "north", 1, &["pump"]);
@@ -20,7 +20,7 @@ fn given(temperatures: &[f64]) -> HandoverPage {
     plant.alarms.handovers(0, |_, _| true).unwrap()
 }
 
-/// A DAC to which the node comes after so many samples, and sends one more.
+/// A DAC to which the node comes after `skipped` samples, and sends one more.
 fn next(page: &HandoverPage, skipped: u64, temperature: f64) -> (Plant, Pumps) {
     let plant = Plant::new(RULES);
     let copies = plant.alarms.copies();

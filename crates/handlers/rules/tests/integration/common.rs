@@ -46,7 +46,7 @@ impl Plant {
         Self::configured(rules, RulesConfig::default())
     }
 
-    /// Whose limits of PDL are no rules.
+    /// A plant where limits of PDL are no rules.
     pub fn without_limits(rules: &str) -> Self {
         Self::configured(rules, RulesConfig { pdl_limits: false, ..RulesConfig::default() })
     }
@@ -59,7 +59,7 @@ impl Plant {
         Self::bounded(files, config, RoundBounds::default())
     }
 
-    /// Whose rules are evaluated on so many threads, also if there is little to do.
+    /// A plant that evaluates rules on `threads` threads, also if there is little to do.
     pub fn on_threads(rules: &str, threads: usize) -> Self {
         let bounds = RoundBounds { of_thread: 1, ..RoundBounds::default() };
         Self::bounded(&[rules.to_owned()], RulesConfig { threads, ..RulesConfig::default() }, bounds)
@@ -145,14 +145,14 @@ impl Plant {
     }
 
     pub fn write_rules(&self, rules: &str) {
-        // As a whole: nobody reads a half.
+        // The file is replaced as a whole: a half is never read.
         let (new, path) = (self.folder.path().join("new"), self.folder.path().join("a.rules"));
         fs::write(&new, rules).unwrap();
         fs::rename(new, path).unwrap();
         self.rules.rules_state().request_reload(None);
     }
 
-    /// Waits until an alarm is as it should be.
+    /// Waits until an alarm meets the condition.
     pub fn wait_for(&self, rule: &str, is_so: impl Fn(&AlarmView) -> bool) -> AlarmView {
         wait(&format!("the alarm {rule}"), || {
             let filter = Filter { rule: Some(rule.into()), ..Filter::default() };
@@ -164,14 +164,14 @@ impl Plant {
         self.wait_for(rule, |alarm| alarm.state == standing)
     }
 
-    /// Waits until so many samples were evaluated.
+    /// Waits until `samples` samples were evaluated.
     pub fn wait_for_samples(&self, samples: u64) {
         wait(&format!("{samples} samples"), || {
             (self.rules.state()["samples"].as_u64().unwrap() >= samples).then_some(())
         });
     }
 
-    /// What the journal says, oldest first: rule, what happened, and the sequence number.
+    /// Returns the journal, oldest first: rule, event, and sequence number.
     pub fn journal(&self) -> Vec<(String, String, Option<u64>)> {
         let page = self.alarms.journal(&JournalFilter { most: 10_000, ..JournalFilter::default() }).unwrap();
         let entries = page.entries.into_iter().rev();

@@ -96,7 +96,7 @@ fn an_alarm_ends_when_its_node_goes_to_another_dac_and_silence_is_not_noticed() 
     south.send("pump", &[1.0]);
     plant.wait_for("Gone", |alarm| alarm.key.node == "south" && alarm.state == Standing::Normal);
     assert!(plant.entries().iter().all(|entry| entry.node == "south" || entry.rule == "Hot"));
-    // It comes back: its rules begin anew.
+    // The node comes back: its rules begin anew.
     drop(other);
     let mut pumps = Pumps::new(&plant.dac, "north", 3, &["pump"]);
     pumps.send("pump", &[99.0]);
@@ -120,7 +120,7 @@ fn relayed_instances_are_evaluated_if_the_configuration_says_so() {
 const ABOVE: &str = "input p = \"south/pump *\" : Pump; input q = \"north/pump\" : Pump;
     alarm Above { raise p.temperature > q.temperature; }";
 
-/// So many that the hash gives some to each of two DACs.
+/// Number of instances at which the hash gives some to each of two DACs.
 const PUMPS: usize = 24;
 
 fn names() -> Vec<String> {

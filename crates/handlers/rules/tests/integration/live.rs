@@ -4,7 +4,7 @@ use crate::common::{MS, Plant, Pumps, pump, wait};
 use oasis_alarms::{Checkpoint, CheckpointKey, Limits, Position as AlarmPosition, Round};
 use oasis_dac::{Delivery, Instance, now};
 use oasis_handler::{Handler, InstanceLog};
-use oasis_history::{Piece, Reader, Start};
+use oasis_history::{HistoryPart, Reader, Start};
 use oasis_rules::{FileState, Standing};
 use oasis_rules_handler::{RoundBounds, RulesConfig};
 use oasis_wire::{
@@ -124,7 +124,7 @@ fn a_rule_that_is_added_does_not_begin_where_another_one_has_ended() {
     let mut pumps = Pumps::new(&plant.dac, "north", 1, &["pump", "other"]);
     pumps.send("pump", &[99.0]);
     plant.wait_for_standing("Hot", Standing::Active);
-    // Nobody reads the pump any longer.
+    // The pump has no reader any longer.
     plant.write_rules("input p = \"*/other\" : Pump; alarm Hot { raise p.temperature > 95; }");
     let rules = || plant.rules.rules_state().loaded().rules;
     wait("the other input", || rules().iter().any(|rule| rule.inputs == ["*/other"]).then_some(()));
@@ -335,7 +335,7 @@ fn offsets(plant: &Plant, node: &str) -> Vec<i64> {
     let mut reader = Reader::new(&instance.node, &instance.name, Start::Position(start)).with_log(log);
     let mut offsets = Vec::new();
     for (piece, _) in reader.read(1 << 20).unwrap().pieces {
-        let Piece::Samples(batch) = piece else { continue };
+        let HistoryPart::Samples(batch) = piece else { continue };
         let batch = Batch::parse(&batch.bytes, &instance.probe_type).unwrap();
         offsets.extend(batch.samples().map(|sample| match sample.values[..] {
             [Value::Int(offset), Value::Uint(_)] => offset,

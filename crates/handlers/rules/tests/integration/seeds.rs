@@ -41,10 +41,10 @@ alarm JoinWindows { raise JoinWindow.above > 1 for 1s; }
 /// Another rule of the file: its states begin when it is added, so only the others are compared.
 const EXTRA: &str = "alarm Extra { raise p.temperature > 1; }\n";
 const STEPS: usize = 60;
-const PATIENCE: Duration = Duration::from_secs(60);
+const TEST_TIMEOUT: Duration = Duration::from_secs(60);
 const INSTANCES: [&str; 5] = ["pump 1", "pump 2", "pump 3", "feed 1", "feed 2"];
 
-/// What an event says.
+/// Content of an event.
 type Line =
     (String, String, String, Option<u64>, Option<&'static str>, [Option<u64>; 3], bool, [Option<u64>; 2]);
 
@@ -121,14 +121,14 @@ fn run(seed: u64) -> usize {
     let mut has_extra = false;
     for _ in 0..STEPS {
         match random.next(40) {
-            // It is killed, and has the database of some commits before.
+            // The DAC is killed, and has the database of some commits before.
             0..=2 => plant.kill(random.next(2) == 0),
             3 => plant.restart(),
             4 => {
                 has_extra = !has_extra;
                 plant.write_rules(&format!("{RULES}{}", if has_extra { EXTRA } else { "" }));
             }
-            // Somebody sets the clock of the DAC.
+            // The clock of the DAC is set.
             5 => step_of_clock = random.next(2_000) as i64 * MS as i64 - 1_000 * MS as i64,
             6 => {
                 let node = nodes.remove(0);
@@ -175,10 +175,10 @@ fn run(seed: u64) -> usize {
         if lacking.is_empty() {
             break last;
         }
-        assert!(begin.elapsed() < PATIENCE, "seed {seed} lacks {lacking:#?}");
+        assert!(begin.elapsed() < TEST_TIMEOUT, "seed {seed} lacks {lacking:#?}");
         std::thread::sleep(Duration::from_millis(5));
     };
-    // What is noticed later is only silence after the end, and what waited then.
+    // Later events are only silence after the end, and events that waited then.
     let all = expected(&plant, None);
     let later: Vec<_> = last.iter().filter(|(line, count)| wanted.get(*line) != Some(*count)).collect();
     let may_be = |line: &Line, count: u64| match line.0.starts_with("Join") {

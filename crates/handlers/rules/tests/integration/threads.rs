@@ -56,7 +56,7 @@ impl StoredSamples for Empty {
     }
 }
 
-/// What one evaluation of all samples leaves.
+/// Result of one evaluation of all samples.
 struct Outcome {
     journal: Vec<JournalEntry>,
     checkpoints: Vec<Option<Checkpoint>>,
@@ -127,7 +127,7 @@ fn evaluate(
 /// Sends random temperatures of two nodes, in batches of any length with losses. Returns how many.
 fn send(dac: &Arc<Dac>, random: &mut Random) -> u64 {
     let mut nodes = [Pumps::new(dac, "north", 1, &INSTANCES), Pumps::new(dac, "south", 2, &INSTANCES)];
-    // So long ago that all events are late.
+    // The samples are so old that all events are late.
     let (mut samples, mut dac_time) = (0, now().0 - 3_600_000 * MS);
     for _ in 0..150 {
         let (node, instance) = (random.next(2) as usize, INSTANCES[random.next(6) as usize]);
@@ -221,7 +221,7 @@ fn a_thread_that_panics_is_a_failure_of_the_handler_and_loses_nothing() {
     wait("the next start", || {
         (supervisor.status("rules").unwrap().condition == Condition::Running).then_some(())
     });
-    // What the log has is evaluated, on both threads, and what it has lost is missing.
+    // Samples in the log are evaluated, on both threads, and lost ones are missing.
     wait("all alarms", || {
         let page = alarms.journal(&JournalFilter { most: 1_000, ..JournalFilter::default() }).unwrap();
         let raised = |entry: &&JournalEntry| entry.rule == "Hot" && entry.kind.name() == "raised";

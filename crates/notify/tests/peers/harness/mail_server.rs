@@ -1,6 +1,6 @@
 //! A mail server: Debian's aiosmtpd.
 
-use super::{PATIENCE, has};
+use super::{TEST_TIMEOUT, has};
 use oasis_tls::{Authority, Lifetime};
 use serde_json::Value;
 use std::{
@@ -62,13 +62,13 @@ impl MailServer {
         let output = BufReader::new(child.stdout.take().unwrap());
         let (sender, lines) = mpsc::channel();
         thread::spawn(move || output.lines().map_while(Result::ok).try_for_each(|line| sender.send(line)));
-        let port = lines.recv_timeout(PATIENCE).expect("the mail server has a port").parse().unwrap();
+        let port = lines.recv_timeout(TEST_TIMEOUT).expect("the mail server has a port").parse().unwrap();
         Some(Self { port, ca: authority.certificate(), folder, lines, child })
     }
 
     /// The next mail.
     pub fn next(&self) -> Mail {
-        let line = self.lines.recv_timeout(PATIENCE).expect("no mail came");
+        let line = self.lines.recv_timeout(TEST_TIMEOUT).expect("no mail came");
         let facts: Value = serde_json::from_str(&line).unwrap();
         let text = facts["text"].as_str().unwrap().to_owned();
         Mail { facts, text }

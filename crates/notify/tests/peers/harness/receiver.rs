@@ -1,6 +1,6 @@
 //! A server that receives webhooks, over HTTPS with a certificate of a CA of its own, or without.
 
-use super::PATIENCE;
+use super::TEST_TIMEOUT;
 use axum::{
     Router,
     body::Bytes,
@@ -29,12 +29,12 @@ use tokio::{
 };
 use tokio_rustls::{TlsAcceptor, server::TlsStream};
 
-/// How the server answers a request.
+/// Answer of the server to a request.
 #[derive(Debug, Clone)]
 pub enum Answer {
     /// With a status and a header.
     Status(u16, Option<(&'static str, String)>),
-    /// With a body of so many bytes.
+    /// With a body of this many bytes.
     Long(usize),
     /// Never.
     Never,
@@ -124,7 +124,7 @@ impl Receiver {
 
     /// The next request.
     pub fn next(&self) -> Request {
-        self.inbox.recv_timeout(PATIENCE).expect("no request came")
+        self.inbox.recv_timeout(TEST_TIMEOUT).expect("no request came")
     }
 
     /// The next request, if one has come.

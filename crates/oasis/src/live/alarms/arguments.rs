@@ -155,7 +155,7 @@ pub struct Journal {
     /// Only entries of this kind, such as raised.
     #[arg(long)]
     pub kind: Option<String>,
-    /// At most so many entries.
+    /// Maximum number of entries.
     #[arg(long, value_name = "COUNT", default_value_t = 1_000)]
     pub limit: usize,
 }

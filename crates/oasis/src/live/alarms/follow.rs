@@ -8,7 +8,7 @@ use serde_json::Value;
 use std::io::{self, BufRead, Read, Write};
 
 /// Most bytes of a line: a page of the list has 200 alarms.
-const LONGEST: u64 = 16 << 20;
+const MAX_LINE_BYTES: u64 = 16 << 20;
 
 /// Prints until the DAC ends the stream.
 pub fn run(api: &Api, format: Format) -> anyhow::Result<()> {
@@ -16,8 +16,11 @@ pub fn run(api: &Api, format: Format) -> anyhow::Result<()> {
     let mut name = String::new();
     loop {
         let mut text = String::new();
-        let read =
-            stream.by_ref().take(LONGEST).read_line(&mut text).context("the DAC does not answer any more")?;
+        let read = stream
+            .by_ref()
+            .take(MAX_LINE_BYTES)
+            .read_line(&mut text)
+            .context("the DAC does not answer any more")?;
         if read == 0 || !text.ends_with('\n') {
             bail!("the DAC has closed the connection");
         }

@@ -6,7 +6,7 @@ use oasis_client::Api;
 use serde_json::Value;
 
 /// Column headings.
-const HEAD: [&str; 7] = ["TIME", "KIND", "RULE", "INSTANCE", "VALUE", "BY", "WHY"];
+const COLUMN_HEADINGS: [&str; 7] = ["TIME", "KIND", "RULE", "INSTANCE", "VALUE", "BY", "WHY"];
 
 /// Prints entries, newest first.
 pub fn run(api: &Api, which: Journal, format: Format) -> anyhow::Result<()> {
@@ -22,7 +22,7 @@ pub fn run(api: &Api, which: Journal, format: Format) -> anyhow::Result<()> {
     if entries.is_empty() {
         eprintln!("the journal has no such entries");
     }
-    print(&entries, format, &HEAD, |entry| row(entry).to_vec())
+    print(&entries, format, &COLUMN_HEADINGS, |entry| row(entry).to_vec())
 }
 
 fn row(entry: &Value) -> [String; 7] {

@@ -6,7 +6,7 @@ use oasis_wire::time;
 use serde_json::Value;
 
 /// Column headings.
-pub const HEAD: [&str; 7] = ["STATE", "SEVERITY", "RULE", "INSTANCE", "VALUE", "RAISED", "TEXT"];
+pub const COLUMN_HEADINGS: [&str; 7] = ["STATE", "SEVERITY", "RULE", "INSTANCE", "VALUE", "RAISED", "TEXT"];
 
 /// The cells of an alarm.
 pub fn row(alarm: &Value) -> [String; 7] {

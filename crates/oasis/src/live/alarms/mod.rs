@@ -55,7 +55,7 @@ fn list(api: &Api, only: Only, format: Format) -> anyhow::Result<()> {
     if alarms.is_empty() {
         eprintln!("no alarm stands{}", if only.all { ", and none was raised yet" } else { "" });
     }
-    print(&alarms, format, &line::HEAD, |alarm| line::row(alarm).to_vec())
+    print(&alarms, format, &line::COLUMN_HEADINGS, |alarm| line::row(alarm).to_vec())
 }
 
 /// Does something with an alarm, and prints it.
@@ -67,10 +67,10 @@ fn act(api: &Api, action: &str, on: On, details: Value, format: Format) -> anyho
         body.extend(details);
     }
     let alarm = api.send(Method::POST, "/alarms/actions", Some(&body))?;
-    print(&[alarm], format, &line::HEAD, |alarm| line::row(alarm).to_vec())
+    print(&[alarm], format, &line::COLUMN_HEADINGS, |alarm| line::row(alarm).to_vec())
 }
 
-/// Fetches a list in pages, at most so many items.
+/// Fetches a list in pages, up to a number of items.
 fn pages<const N: usize>(
     api: &Api,
     path: &str,

@@ -9,11 +9,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-const RUNS: Duration = Duration::from_secs(120);
+const RUN_TIME: Duration = Duration::from_secs(120);
 /// Long enough for the alarm of a boiler that sends nothing.
-const IS_AWAY: Duration = Duration::from_secs(8);
+const OFFLINE_TIME: Duration = Duration::from_secs(8);
 /// Seconds from cold to cold.
-const CYCLE: f64 = 45.0;
+const CYCLE_SECONDS: f64 = 45.0;
 
 /// Starts the node for the first time.
 pub(super) fn start(connect: &Connect) -> anyhow::Result<Node> {
@@ -24,9 +24,9 @@ pub(super) fn start(connect: &Connect) -> anyhow::Result<Node> {
 
 /// Restarts it again and again.
 pub(super) fn run(mut node: Node, connect: &Connect, stop: &Stop) {
-    while !stop.within(RUNS) {
+    while !stop.within(RUN_TIME) {
         node.shutdown();
-        if stop.within(IS_AWAY) {
+        if stop.within(OFFLINE_TIME) {
             return;
         }
         node = match start(connect) {
@@ -45,7 +45,7 @@ impl Probe for Water {
     type Sample = Boiler;
 
     fn sample(&mut self) -> io::Result<Boiler> {
-        let turn = TAU * cycle(self.since, CYCLE);
+        let turn = TAU * cycle(self.since, CYCLE_SECONDS);
         let temperature = 78.0 - 7.0 * turn.cos();
         Ok(Boiler {
             temperature,

@@ -83,7 +83,7 @@ impl Stop {
     }
 }
 
-/// Where a cycle of this many seconds is, from 0 to 1.
+/// Returns the phase of a cycle of this many seconds, from 0 to 1.
 fn cycle(since: Instant, seconds: f64) -> f64 {
     (since.elapsed().as_secs_f64() / seconds).fract()
 }

@@ -6,7 +6,7 @@ use oasis_probe::{Hertz, Node, NodeBuilder, NodeConfig, Probe};
 use std::{io, time::Instant};
 
 /// Seconds from one obstacle to the next.
-const CYCLE: f64 = 60.0;
+const CYCLE_SECONDS: f64 = 60.0;
 /// Part of a cycle in which the pump is blocked.
 const BLOCKED: std::ops::Range<f64> = 0.1..0.35;
 /// Temperatures between which the bearing goes, in degrees Celsius.
@@ -30,7 +30,7 @@ impl Probe for Bearing {
     type Sample = Pump;
 
     fn sample(&mut self) -> io::Result<Pump> {
-        let is_blocked = BLOCKED.contains(&cycle(self.since, CYCLE));
+        let is_blocked = BLOCKED.contains(&cycle(self.since, CYCLE_SECONDS));
         let seconds = self.before.elapsed().as_secs_f64();
         self.before = Instant::now();
         // Half of the way in some three seconds, whatever the rate.

@@ -43,22 +43,22 @@ fn bound(listen: &str) -> std::io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::{super::Weight, *};
+    use super::{super::Severity, *};
 
     #[test]
     fn an_address_in_use_is_a_problem_with_its_flag() {
         let taken = TcpListener::bind("127.0.0.1:0").unwrap();
         let listen = taken.local_addr().unwrap().to_string();
         let [page, channel] = &check("127.0.0.1:0", &listen)[..] else { panic!() };
-        assert_eq!(page.weight, Weight::Fine);
-        assert_eq!(channel.weight, Weight::Problem);
+        assert_eq!(page.weight, Severity::Fine);
+        assert_eq!(channel.weight, Severity::Problem);
         assert!(channel.says.contains(&listen) && channel.remedy.contains("--channel-listen"), "{channel:?}");
     }
 
     #[test]
     fn an_address_of_another_host_is_a_problem() {
         let [page, channel] = &check("192.0.2.1:7070", "no port")[..] else { panic!() };
-        assert_eq!((page.weight, channel.weight), (Weight::Problem, Weight::Problem));
-        assert!(check("", "").iter().all(|finding| finding.weight == Weight::Fine));
+        assert_eq!((page.weight, channel.weight), (Severity::Problem, Severity::Problem));
+        assert!(check("", "").iter().all(|finding| finding.weight == Severity::Fine));
     }
 }

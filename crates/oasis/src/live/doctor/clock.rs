@@ -4,7 +4,7 @@ use super::Finding;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// No host that runs this is older: 2025-01-01, in seconds since 1970.
-const EARLIEST: u64 = 1_735_689_600;
+const MIN_UNIX_SECONDS: u64 = 1_735_689_600;
 const REMEDY: &str = "run a time service: chrony, systemd-timesyncd, or ptp4l";
 
 pub(super) fn check() -> Finding {
@@ -25,7 +25,7 @@ fn error_of_the_kernel() -> Option<Duration> {
 
 fn judge(now: Duration, error: Option<Duration>) -> Finding {
     match error {
-        _ if now.as_secs() < EARLIEST => {
+        _ if now.as_secs() < MIN_UNIX_SECONDS => {
             Finding::problem("clock", "the clock of this host says a time before 2025", REMEDY)
         }
         Some(error) => {
@@ -41,14 +41,14 @@ fn judge(now: Duration, error: Option<Duration>) -> Finding {
 
 #[cfg(test)]
 mod tests {
-    use super::{super::Weight, *};
+    use super::{super::Severity, *};
 
     #[test]
     fn a_clock_that_nobody_keeps_is_a_warning_and_one_of_1970_a_problem() {
-        let today = Duration::from_secs(EARLIEST + 1);
-        assert_eq!(judge(today, None).weight, Weight::Warning);
-        assert_eq!(judge(Duration::ZERO, Some(Duration::ZERO)).weight, Weight::Problem);
+        let today = Duration::from_secs(MIN_UNIX_SECONDS + 1);
+        assert_eq!(judge(today, None).weight, Severity::Warning);
+        assert_eq!(judge(Duration::ZERO, Some(Duration::ZERO)).weight, Severity::Problem);
         let kept = judge(today, Some(Duration::from_micros(2_400)));
-        assert!(kept.weight == Weight::Fine && kept.says.contains("2 ms"), "{kept:?}");
+        assert!(kept.weight == Severity::Fine && kept.says.contains("2 ms"), "{kept:?}");
     }
 }

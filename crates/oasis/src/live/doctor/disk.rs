@@ -47,7 +47,7 @@ pub(super) fn check(config: &ArchiveConfig, runs: bool) -> Finding {
     }
 }
 
-/// Whether another process has the archive open. A lock of a moment disturbs nobody.
+/// Whether another process has the archive open. The lock is held for a moment and disturbs no process.
 fn is_locked(folder: &Path) -> bool {
     File::open(folder.join("lock"))
         .is_ok_and(|lock| matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock)))
@@ -79,7 +79,7 @@ fn judge(folder: &Path, free: u64, left: u64) -> Finding {
 
 #[cfg(test)]
 mod tests {
-    use super::{super::Weight, *};
+    use super::{super::Severity, *};
 
     fn checked(directory: &Path) -> Finding {
         check(&config(directory), false)
@@ -97,25 +97,25 @@ mod tests {
     fn an_archive_that_another_process_has_is_a_problem_unless_that_is_the_dac() {
         let folder = tempfile::tempdir().unwrap();
         let lock = File::create(folder.path().join("lock")).unwrap();
-        assert_eq!(checked(folder.path()).weight, Weight::Fine);
+        assert_eq!(checked(folder.path()).weight, Severity::Fine);
         lock.try_lock().unwrap();
         let found = checked(folder.path());
-        assert!(found.weight == Weight::Problem && found.says.contains("another process"), "{found:?}");
-        assert_eq!(check(&config(folder.path()), true).weight, Weight::Fine);
+        assert!(found.weight == Severity::Problem && found.says.contains("another process"), "{found:?}");
+        assert_eq!(check(&config(folder.path()), true).weight, Severity::Fine);
     }
 
     #[test]
     fn a_folder_that_is_to_be_created_is_fine_and_a_file_is_not() {
         let folder = tempfile::tempdir().unwrap();
-        assert_eq!(checked(&folder.path().join("not/yet")).weight, Weight::Fine);
+        assert_eq!(checked(&folder.path().join("not/yet")).weight, Severity::Fine);
         assert!(!folder.path().join("not").exists(), "a check creates nothing");
-        assert_eq!(checked(Path::new("")).weight, Weight::Fine);
-        assert_eq!(checked(Path::new("/proc/self/samples")).weight, Weight::Problem);
+        assert_eq!(checked(Path::new("")).weight, Severity::Fine);
+        assert_eq!(checked(Path::new("/proc/self/samples")).weight, Severity::Problem);
     }
 
     #[test]
     fn a_full_disk_is_a_problem() {
-        assert_eq!(judge(Path::new("/a"), 1 << 20, 1 << 28).weight, Weight::Problem);
-        assert_eq!(judge(Path::new("/a"), 1 << 30, 1 << 28).weight, Weight::Fine);
+        assert_eq!(judge(Path::new("/a"), 1 << 20, 1 << 28).weight, Severity::Problem);
+        assert_eq!(judge(Path::new("/a"), 1 << 30, 1 << 28).weight, Severity::Fine);
     }
 }

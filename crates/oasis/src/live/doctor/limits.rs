@@ -3,8 +3,8 @@
 use super::Finding;
 use oasis_dac::listener::descriptors;
 
-/// Each node and reader needs one; beside them a DAC has some hundred.
-const ENOUGH: u64 = 4_096;
+/// Open files that suffice: each node and reader needs one, and a DAC has some hundred more.
+const SUFFICIENT_OPEN_FILES: u64 = 4_096;
 
 pub(super) fn check() -> Finding {
     match descriptors::raise_limit() {
@@ -14,7 +14,7 @@ pub(super) fn check() -> Finding {
 }
 
 fn judge(most: u64) -> Finding {
-    if most >= ENOUGH {
+    if most >= SUFFICIENT_OPEN_FILES {
         return Finding::fine("open files", format!("at most {most}"));
     }
     let says = format!("at most {most}: each node and each reader needs one");
@@ -23,11 +23,11 @@ fn judge(most: u64) -> Finding {
 
 #[cfg(test)]
 mod tests {
-    use super::{super::Weight, *};
+    use super::{super::Severity, *};
 
     #[test]
     fn a_low_limit_is_a_warning() {
-        assert_eq!(judge(256).weight, Weight::Warning);
-        assert_eq!(judge(ENOUGH).weight, Weight::Fine);
+        assert_eq!(judge(256).weight, Severity::Warning);
+        assert_eq!(judge(SUFFICIENT_OPEN_FILES).weight, Severity::Fine);
     }
 }

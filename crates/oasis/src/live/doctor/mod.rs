@@ -23,38 +23,38 @@ pub struct Arguments {
     config: Option<PathBuf>,
 }
 
-/// How serious a finding is.
+/// Severity of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Weight {
+enum Severity {
     Fine,
-    /// It works, but not as well as it could.
+    /// The DAC works, but not as well as it could.
     Warning,
-    /// It will not work.
+    /// The DAC will not work.
     Problem,
 }
 
-/// What one check found.
+/// The result of one check.
 #[derive(Debug)]
 struct Finding {
-    weight: Weight,
+    weight: Severity,
     about: &'static str,
     /// One sentence.
     says: String,
-    /// What to do; empty if nothing.
+    /// Advice to the user; empty if there is none.
     remedy: String,
 }
 
 impl Finding {
     fn fine(about: &'static str, says: impl Into<String>) -> Self {
-        Self { weight: Weight::Fine, about, says: says.into(), remedy: String::new() }
+        Self { weight: Severity::Fine, about, says: says.into(), remedy: String::new() }
     }
 
     fn warning(about: &'static str, says: impl Into<String>, remedy: impl Into<String>) -> Self {
-        Self { weight: Weight::Warning, about, says: says.into(), remedy: remedy.into() }
+        Self { weight: Severity::Warning, about, says: says.into(), remedy: remedy.into() }
     }
 
     fn problem(about: &'static str, says: impl Into<String>, remedy: impl Into<String>) -> Self {
-        Self { weight: Weight::Problem, about, says: says.into(), remedy: remedy.into() }
+        Self { weight: Severity::Problem, about, says: says.into(), remedy: remedy.into() }
     }
 }
 
@@ -68,7 +68,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     for finding in &findings {
         write(&mut out, finding)?;
     }
-    let problems = findings.iter().filter(|finding| finding.weight == Weight::Problem).count();
+    let problems = findings.iter().filter(|finding| finding.weight == Severity::Problem).count();
     match problems {
         0 => Ok(()),
         1 => bail!("1 problem: its remedy is above"),
@@ -108,9 +108,9 @@ fn features(config: &Config) -> Finding {
 
 fn write(out: &mut impl Write, finding: &Finding) -> io::Result<()> {
     let word = match finding.weight {
-        Weight::Fine => "ok",
-        Weight::Warning => "warning",
-        Weight::Problem => "problem",
+        Severity::Fine => "ok",
+        Severity::Warning => "warning",
+        Severity::Problem => "problem",
     };
     writeln!(out, "{word:<9}{:<15}{}", finding.about, Visible(&finding.says))?;
     if !finding.remedy.is_empty() {
@@ -130,7 +130,7 @@ mod tests {
         std::fs::write(&config, "[archive]\ncommit = 1\n").unwrap();
         let findings = check(&Arguments { config: Some(config) });
         let wrong = findings.iter().find(|finding| finding.about == "configuration").unwrap();
-        assert!(wrong.weight == Weight::Problem && wrong.says.contains("line 2"), "{wrong:?}");
+        assert!(wrong.weight == Severity::Problem && wrong.says.contains("line 2"), "{wrong:?}");
         for about in ["version", "features", "page", "data channel", "TLS", "clock", "open files", "archive"]
         {
             assert!(findings.iter().any(|finding| finding.about == about), "{about}");

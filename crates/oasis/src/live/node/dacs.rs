@@ -5,7 +5,7 @@ use oasis_instrument::DacAddresses;
 use std::time::Duration;
 
 /// Pause before the TEMs are asked again.
-const ASK_AGAIN: Duration = Duration::from_secs(1);
+const TEM_RETRY_DELAY: Duration = Duration::from_secs(1);
 
 /// Returns the data channels. Waits for a TEM and a DAC: on a host that starts, the node may be first.
 ///
@@ -22,6 +22,6 @@ pub async fn find(dacs: &NodeDacs) -> anyhow::Result<DacAddresses> {
             Err(reason) => tracing::debug!("no DAC for this node yet: {reason}"),
         }
         is_first = false;
-        tokio::time::sleep(ASK_AGAIN).await;
+        tokio::time::sleep(TEM_RETRY_DELAY).await;
     }
 }

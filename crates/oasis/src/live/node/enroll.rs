@@ -76,7 +76,8 @@ pub fn run(arguments: &Enroll) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What to do about a token that is missing or not good. The DAC does not know a used one from one that never was.
+/// Returns an error with advice about a token that is missing or not good. The DAC cannot distinguish a used token from
+/// one that never existed.
 fn explained(error: ClientError, name: &str) -> anyhow::Error {
     let remedy = |what| {
         anyhow!(

@@ -12,7 +12,7 @@ use std::{
 };
 
 /// Longest file of settings, bytes.
-const LONGEST: u64 = 16 << 10;
+const MAX_SETTINGS_BYTES: u64 = 16 << 10;
 
 /// The folder.
 #[derive(Debug)]
@@ -20,7 +20,7 @@ pub struct NodeState {
     folder: PathBuf,
 }
 
-/// What a node needs besides its files.
+/// The data that a node needs besides its files.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Enrollment {
@@ -30,9 +30,9 @@ pub struct Enrollment {
     pub dac: String,
 }
 
-/// What the user of `oasis node` has named.
+/// The options that the user of `oasis node` has given.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Named {
+pub struct NamedOptions {
     /// The folder.
     pub state: bool,
     /// The DAC.
@@ -122,7 +122,7 @@ impl NodeState {
     pub fn read(&self) -> anyhow::Result<Option<Enrollment>> {
         let path = self.settings();
         let mut text = String::new();
-        let read = File::open(&path).and_then(|file| file.take(LONGEST).read_to_string(&mut text));
+        let read = File::open(&path).and_then(|file| file.take(MAX_SETTINGS_BYTES).read_to_string(&mut text));
         match read {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             read => read.with_context(|| format!("cannot read {}", path.display()))?,
@@ -135,7 +135,7 @@ impl NodeState {
     ///
     /// # Errors
     /// If the folder was named, and is not that of an enrolled node; or if the settings name another node, and leave the DAC to the enrollment.
-    pub fn apply(&self, settings: &mut NodeSettings, named: Named) -> anyhow::Result<()> {
+    pub fn apply(&self, settings: &mut NodeSettings, named: NamedOptions) -> anyhow::Result<()> {
         let Some(Enrollment { name, dac }) = self.read()? else {
             if named.state {
                 bail!("no node was enrolled in {} (--state): run oasis node enroll", self.folder.display());
@@ -180,11 +180,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let state = NodeState::find(Some(&folder.path().join("node"))).unwrap();
         let applied = |mut settings: NodeSettings| {
-            state.apply(&mut settings, Named::default()).unwrap();
+            state.apply(&mut settings, NamedOptions::default()).unwrap();
             settings
         };
         assert_eq!(applied(NodeSettings::default()), NodeSettings::default(), "not enrolled");
-        let named = Named { state: true, dac: false };
+        let named = NamedOptions { state: true, dac: false };
         let refused = state.apply(&mut NodeSettings::default(), named).unwrap_err();
         assert!(refused.to_string().contains("--state"));
         state.create().unwrap();
@@ -202,7 +202,7 @@ mod tests {
         ] {
             assert_eq!(applied(other.clone()), other);
         }
-        let default_dac = Named { state: false, dac: true };
+        let default_dac = NamedOptions { state: false, dac: true };
         let mut settings = NodeSettings::default();
         state.apply(&mut settings, default_dac).unwrap();
         assert_eq!(settings, NodeSettings::default(), "the DAC of this host was named, and has no TLS");
@@ -217,19 +217,20 @@ mod tests {
         let mill =
             |dac: &str| NodeSettings { name: "mill".into(), dac: dac.into(), ..NodeSettings::default() };
         for (mut settings, dac) in [(mill(DEFAULT_DAC), false), (mill("tls://dac:7071"), true)] {
-            let refused = state.apply(&mut settings, Named { state: false, dac }).unwrap_err().to_string();
+            let refused =
+                state.apply(&mut settings, NamedOptions { state: false, dac }).unwrap_err().to_string();
             for words in ["enrolled as \"plant-7\"", "not as \"mill\"", "--state DIR"] {
                 assert!(refused.contains(words), "{refused}");
             }
         }
         for dac in [DEFAULT_DAC, "192.0.2.7:7071", "tls://other:7071"] {
             let mut settings = mill(dac);
-            state.apply(&mut settings, Named { state: false, dac: true }).unwrap();
+            state.apply(&mut settings, NamedOptions { state: false, dac: true }).unwrap();
             assert_eq!(settings, mill(dac));
         }
         let own = NodeSettings { certificate: Some("x.pem".into()), ..mill(DEFAULT_DAC) };
         let mut settings = own.clone();
-        state.apply(&mut settings, Named::default()).unwrap();
+        state.apply(&mut settings, NamedOptions::default()).unwrap();
         assert_eq!(settings, own);
     }
 }

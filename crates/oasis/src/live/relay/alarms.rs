@@ -1,11 +1,13 @@
 //! The alarms of an upstream: its stream of events, and questions about them.
 //!
-//! One thread for each upstream reads the stream as long as the upstream is connected. A request ends after [`STREAM`], and the next one resumes after the last
+//! One thread for each upstream reads the stream as long as the upstream is connected. A request ends after [`STREAM_TIMEOUT`], and the next one resumes after the last
 //! event, so that a host that is silent holds the thread up no longer than that.
 
-use super::way::Way;
+use super::way::UpstreamServer;
 use anyhow::{Context, anyhow};
-use oasis_alarms::{AlarmHop, AlarmQuestion, Ask, RelayedAlarms, UpstreamAlarms, UpstreamRefusal};
+use oasis_alarms::{
+    AlarmHop, AlarmQuestion, RelayedAlarms, UpstreamAlarms, UpstreamRefusal, UpstreamRequest,
+};
 use oasis_client::{Api, ClientError};
 use oasis_dac::{Dac, now};
 use oasis_wire::quantity::Epoch;
@@ -19,15 +21,15 @@ use tokio::sync::{Semaphore, mpsc};
 use ureq::http::Method;
 
 /// Time of one request for events. The upstream says something every 15 s.
-const STREAM: Duration = Duration::from_secs(20);
+const STREAM_TIMEOUT: Duration = Duration::from_secs(20);
 /// Pause after a request that has ended at once, and longest wait for a connection.
-const PAUSE: Duration = Duration::from_secs(1);
+const RETRY_DELAY: Duration = Duration::from_secs(1);
 /// Pause if the upstream has no alarms.
-const NONE: Duration = Duration::from_secs(10);
+const NO_ALARMS_RETRY_DELAY: Duration = Duration::from_secs(10);
 /// Most bytes of a line: a page of the list has 200 alarms.
-const LONGEST: u64 = 8 << 20;
+const MAX_LINE_BYTES: u64 = 8 << 20;
 /// Questions to one upstream at the same time; others wait.
-const AT_ONCE: usize = 8;
+const MAX_CONCURRENT_QUESTIONS: usize = 8;
 
 /// The alarms of an upstream, and questions to it. The thread ends when this is dropped.
 pub struct AlarmLink {
@@ -36,7 +38,7 @@ pub struct AlarmLink {
     pub questions: mpsc::Receiver<AlarmQuestion>,
 }
 
-/// What link and thread share.
+/// The state that link and thread share.
 struct Shared {
     state: Mutex<State>,
     changed: Condvar,
@@ -54,7 +56,7 @@ struct State {
 
 #[derive(Debug, Clone)]
 struct Target {
-    way: Way,
+    way: UpstreamServer,
     hop: AlarmHop,
     own: Epoch,
 }
@@ -83,7 +85,7 @@ impl AlarmLink {
     }
 
     /// Reads the alarms of the upstream from now on.
-    pub fn connected(&self, way: &Way, name: &str, epoch: Epoch, own: Epoch) -> Connected {
+    pub fn connected(&self, way: &UpstreamServer, name: &str, epoch: Epoch, own: Epoch) -> Connected {
         let hop = AlarmHop { dac: name.to_owned(), epoch };
         self.shared.lock().target = Some(Target { way: way.clone(), hop, own });
         self.shared.changed.notify_all();
@@ -140,7 +142,7 @@ struct Reader {
     all: Arc<RelayedAlarms>,
     dac: Arc<Dac>,
     name: String,
-    /// What was logged last.
+    /// The last problem that was logged.
     warned: Option<String>,
 }
 
@@ -152,9 +154,9 @@ impl Reader {
             let pause = match &ended {
                 Err(error) if is_none(error) => {
                     self.shared.lock().alarms.clear(now());
-                    NONE
+                    NO_ALARMS_RETRY_DELAY
                 }
-                _ if begin.elapsed() < PAUSE => PAUSE,
+                _ if begin.elapsed() < RETRY_DELAY => RETRY_DELAY,
                 _ => Duration::ZERO,
             };
             self.note(ended.err().filter(|error| !is_none(error)), begin);
@@ -162,7 +164,7 @@ impl Reader {
         }
     }
 
-    /// Waits until the upstream is connected; none if nobody wants its alarms any more.
+    /// Waits until the upstream is connected; none if its alarms are not wanted any more.
     fn wait_for_target(&self) -> Option<Target> {
         let mut state = self.shared.lock();
         loop {
@@ -172,7 +174,7 @@ impl Reader {
             if let Some(target) = &state.target {
                 return Some(target.clone());
             }
-            let waited = self.shared.changed.wait_timeout(state, PAUSE);
+            let waited = self.shared.changed.wait_timeout(state, RETRY_DELAY);
             state = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
     }
@@ -192,14 +194,14 @@ impl Reader {
             let last = state.last.take_if(|(_, epoch)| *epoch != target.hop.epoch).is_none();
             state.last.clone().filter(|_| last).map(|(id, _)| id)
         };
-        let api = target.way.api_within(STREAM)?;
+        let api = target.way.api_within(STREAM_TIMEOUT)?;
         let mut stream = api.open_after("/alarms/events", last.as_deref())?;
         let mut event = Event::default();
         let mut is_first = true;
         loop {
             let mut line = String::new();
-            // It ends with an error when its time is up.
-            let read = stream.by_ref().take(LONGEST).read_line(&mut line);
+            // The read ends with an error when its time is up.
+            let read = stream.by_ref().take(MAX_LINE_BYTES).read_line(&mut line);
             if !matches!(read, Ok(read) if read > 0) {
                 return Ok(());
             }
@@ -241,7 +243,7 @@ impl Reader {
     /// Each reason is logged once.
     fn note(&mut self, error: Option<anyhow::Error>, begin: Instant) {
         let reason = error.map(|error| format!("{error:#}"));
-        if reason.is_none() && begin.elapsed() < PAUSE {
+        if reason.is_none() && begin.elapsed() < RETRY_DELAY {
             return;
         }
         if let Some(reason) = reason.as_ref().filter(|_| reason != self.warned) {
@@ -259,19 +261,19 @@ fn is_none(error: &anyhow::Error) -> bool {
 
 /// Asks the upstream about alarms.
 #[derive(Debug, Clone)]
-pub struct AlarmAsker {
-    way: Way,
+pub struct AlarmForwarder {
+    way: UpstreamServer,
     turns: Arc<Semaphore>,
 }
 
-impl AlarmAsker {
+impl AlarmForwarder {
     /// Creates one.
-    pub fn new(way: Way) -> Self {
-        Self { way, turns: Arc::new(Semaphore::new(AT_ONCE)) }
+    pub fn new(way: UpstreamServer) -> Self {
+        Self { way, turns: Arc::new(Semaphore::new(MAX_CONCURRENT_QUESTIONS)) }
     }
 
-    /// Asks in a task.
-    pub fn ask(&self, question: AlarmQuestion) {
+    /// Forwards a question in a task.
+    pub fn forward(&self, question: AlarmQuestion) {
         let asker = self.clone();
         tokio::spawn(async move {
             let Ok(_turn) = asker.turns.acquire().await else { return };
@@ -287,16 +289,18 @@ impl AlarmAsker {
                 Ok(Err(error)) => Err(refusal(&error)),
                 Err(error) => Err(refusal(&error.into())),
             };
-            // Fails only if nobody waits any more.
+            // Fails only if the receiver is gone.
             let _ = answer.send(answered);
         });
     }
 }
 
-fn asked(api: &Api, ask: &Ask) -> anyhow::Result<serde_json::Value> {
+fn asked(api: &Api, ask: &UpstreamRequest) -> anyhow::Result<serde_json::Value> {
     match ask {
-        Ask::Act(body) => api.send(Method::POST, "/alarms/actions", Some(body)).context("an action"),
-        Ask::Journal(query) => {
+        UpstreamRequest::Act(body) => {
+            api.send(Method::POST, "/alarms/actions", Some(body)).context("an action")
+        }
+        UpstreamRequest::Journal(query) => {
             let query: Vec<(&str, &str)> =
                 query.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
             api.get("/alarms/journal", &query).context("the journal")

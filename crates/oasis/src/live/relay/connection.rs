@@ -1,18 +1,18 @@
 //! One conversation with an upstream: its registry, commands, and the lines that carry samples.
 
 use super::{
-    alarms::{AlarmAsker, Connected},
-    fetch::{Fetched, Fetcher},
+    alarms::{AlarmForwarder, Connected},
+    fetch::{FetchedItem, Fetcher},
     line::{Line, LineEvent, LineOrder},
-    past::Asker,
-    upstream::Kept,
-    way::{Way, understood},
+    past::PastForwarder,
+    upstream::UpstreamState,
+    way::{UpstreamServer, understood},
 };
 use crate::live::client::{Client, Incoming};
 use anyhow::{Context, anyhow};
 use oasis_client::Server;
 use oasis_dac::{ForwardedCommand, now};
-use oasis_relay::{Change, Message, Places};
+use oasis_relay::{Change, Message, ResumePoints};
 use oasis_wire::quantity::{Epoch, TopicId};
 use std::{
     collections::{BTreeSet, HashMap},
@@ -29,21 +29,21 @@ use tokio::{
 };
 
 /// Interval of pings.
-const PING: Duration = Duration::from_millis(500);
+const PING_INTERVAL: Duration = Duration::from_millis(500);
 /// An upstream that says nothing for so long is given up.
-const SILENCE: Duration = Duration::from_millis(1_500);
+const UPSTREAM_TIMEOUT: Duration = Duration::from_millis(1_500);
 /// An upstream without a registry for so long is none.
-const REGISTRY: Duration = Duration::from_secs(10);
-/// How often refused nodes are tried again, and subscriptions without readers end.
-const LOOK: Duration = Duration::from_secs(1);
+const REGISTRY_TIMEOUT: Duration = Duration::from_secs(10);
+/// Interval at which refused nodes are tried again, and subscriptions without readers end.
+const HOUSEKEEPING_INTERVAL: Duration = Duration::from_secs(1);
 /// Subscriptions of one line: some less than a DAC allows by default.
-const LINE: usize = 900;
+const MAX_LINE_SUBSCRIPTIONS: usize = 900;
 /// Events of lines that may wait.
-const EVENTS: usize = 1_024;
+const EVENT_CAPACITY: usize = 1_024;
 
 /// A conversation.
 pub struct Connection {
-    way: Way,
+    way: UpstreamServer,
     client: Client,
     epoch: Epoch,
     /// This clock minus the upstream's, nanoseconds, for the lines.
@@ -58,8 +58,8 @@ pub struct Connection {
     fetcher: Fetcher,
     /// Why something was not fetched last.
     failed: String,
-    asker: Asker,
-    alarm_asker: AlarmAsker,
+    asker: PastForwarder,
+    alarm_asker: AlarmForwarder,
     /// Topics whose subscriptions the upstream has ended: they are tried again.
     lapsed: BTreeSet<TopicId>,
     began: Instant,
@@ -68,8 +68,12 @@ pub struct Connection {
 
 impl Connection {
     /// Connects and asks for the registry.
-    pub async fn open(server: &Server, token_file: Option<&Path>, kept: &mut Kept) -> anyhow::Result<Self> {
-        let way = Way::new(server, token_file);
+    pub async fn open(
+        server: &Server,
+        token_file: Option<&Path>,
+        kept: &mut UpstreamState,
+    ) -> anyhow::Result<Self> {
+        let way = UpstreamServer::new(server, token_file);
         let mut client = way.connect().await?;
         let welcome = understood(client.welcome().clone())?;
         let Message::Welcome { epoch, .. } = welcome else {
@@ -82,11 +86,11 @@ impl Connection {
             kept.mirror.list_all();
         }
         let fetcher = Fetcher::new(way.clone());
-        let (to_lines, from_lines) = mpsc::channel(EVENTS);
+        let (to_lines, from_lines) = mpsc::channel(EVENT_CAPACITY);
         let (lines, line_of, commands) = Default::default();
         Ok(Self {
-            asker: Asker::new(way.clone()),
-            alarm_asker: AlarmAsker::new(way.clone()),
+            asker: PastForwarder::new(way.clone()),
+            alarm_asker: AlarmForwarder::new(way.clone()),
             way,
             client,
             epoch,
@@ -105,13 +109,13 @@ impl Connection {
     }
 
     /// Reads the alarms of the upstream, by its name, as long as the result lives.
-    pub fn read_alarms(&self, kept: &Kept, name: &str) -> Connected {
+    pub fn read_alarms(&self, kept: &UpstreamState, name: &str) -> Connected {
         let own = kept.mirror.upstream().dac().epoch();
         kept.alarms.connected(&self.way, name, self.epoch, own)
     }
 
-    /// Goes on until it ends. Returns why.
-    pub async fn run(mut self, kept: &mut Kept, note: impl Fn(Option<String>)) -> anyhow::Error {
+    /// Runs until the connection ends. Returns why.
+    pub async fn run(mut self, kept: &mut UpstreamState, note: impl Fn(Option<String>)) -> anyhow::Error {
         // Topics whose readers did not leave with the connection before.
         for topic in kept.interest.topics() {
             if let Some(wanted) = kept.interest.ended(topic) {
@@ -121,10 +125,10 @@ impl Connection {
                 }
             }
         }
-        let (mut pings, mut looks) = (every(PING), every(LOOK));
+        let (mut pings, mut housekeeping) = (every(PING_INTERVAL), every(HOUSEKEEPING_INTERVAL));
         let mut noted = None;
         loop {
-            if let Err(error) = self.step(kept, &mut pings, &mut looks).await {
+            if let Err(error) = self.step(kept, &mut pings, &mut housekeeping).await {
                 return error;
             }
             let problem = kept.mirror.is_known().then(|| kept.mirror.problem());
@@ -137,11 +141,11 @@ impl Connection {
 
     async fn step(
         &mut self,
-        kept: &mut Kept,
+        kept: &mut UpstreamState,
         pings: &mut Interval,
-        looks: &mut Interval,
+        housekeeping: &mut Interval,
     ) -> anyhow::Result<()> {
-        self.fetcher.look(&mut kept.mirror)?;
+        self.fetcher.start_next(&mut kept.mirror)?;
         tokio::select! {
             incoming = self.client.next() => {
                 let incoming = incoming?.context("the upstream closed the connection")?;
@@ -162,20 +166,20 @@ impl Connection {
                 let change = kept.note(topic);
                 self.change(kept, change).await?;
             }
-            Some(question) = kept.events.questions.recv() => self.asker.ask(question),
-            Some(question) = kept.alarms.questions.recv() => self.alarm_asker.ask(question),
+            Some(question) = kept.events.questions.recv() => self.asker.forward(question),
+            Some(question) = kept.alarms.questions.recv() => self.alarm_asker.forward(question),
             Some(event) = self.from_lines.recv() => self.line_event(kept, event)?,
             fetched = self.fetcher.next() => self.fetched(kept, fetched),
             _ = pings.tick() => {
-                if self.heard.elapsed() > SILENCE {
-                    return Err(anyhow!("it has said nothing for {:.1} s", SILENCE.as_secs_f64()));
+                if self.heard.elapsed() > UPSTREAM_TIMEOUT {
+                    return Err(anyhow!("it has said nothing for {:.1} s", UPSTREAM_TIMEOUT.as_secs_f64()));
                 }
-                if !kept.mirror.is_known() && self.began.elapsed() > REGISTRY {
-                    return Err(anyhow!("it has not sent its registry for {} s", REGISTRY.as_secs()));
+                if !kept.mirror.is_known() && self.began.elapsed() > REGISTRY_TIMEOUT {
+                    return Err(anyhow!("it has not sent its registry for {} s", REGISTRY_TIMEOUT.as_secs()));
                 }
                 self.client.request(kept.mirror.ping(now())).await?;
             }
-            _ = looks.tick() => {
+            _ = housekeeping.tick() => {
                 kept.mirror.retry();
                 // Whoever sent them waits no more.
                 self.commands.retain(|_, command| !command.answer.is_closed());
@@ -192,12 +196,12 @@ impl Connection {
         Ok(())
     }
 
-    /// What failed is needed again at the next look. Each reason is logged once.
-    fn fetched(&mut self, kept: &mut Kept, fetched: anyhow::Result<Option<Fetched>>) {
+    /// A failed item is needed again at the next poll. Each reason is logged once.
+    fn fetched(&mut self, kept: &mut UpstreamState, fetched: anyhow::Result<Option<FetchedItem>>) {
         match fetched {
             Ok(None) => {}
-            Ok(Some(Fetched::Schema(hash, schema))) => kept.mirror.schema(&hash, *schema),
-            Ok(Some(Fetched::Ledger(node, instance, ledger))) => {
+            Ok(Some(FetchedItem::Schema(hash, schema))) => kept.mirror.schema(&hash, *schema),
+            Ok(Some(FetchedItem::Ledger(node, instance, ledger))) => {
                 kept.mirror.ledger(&node, &instance, *ledger)
             }
             Err(error) => {
@@ -210,11 +214,11 @@ impl Connection {
         }
     }
 
-    fn message(&mut self, kept: &mut Kept, message: Message) -> anyhow::Result<()> {
+    fn message(&mut self, kept: &mut UpstreamState, message: Message) -> anyhow::Result<()> {
         match message {
             Message::Result { id, state } => {
                 if let Some(command) = self.commands.remove(&id) {
-                    // Fails only if nobody waits any more.
+                    // Fails only if the receiver is gone.
                     let _ = command.answer.send(Ok(state));
                 }
             }
@@ -233,7 +237,7 @@ impl Connection {
         Ok(())
     }
 
-    fn line_event(&mut self, kept: &mut Kept, event: LineEvent) -> anyhow::Result<()> {
+    fn line_event(&mut self, kept: &mut UpstreamState, event: LineEvent) -> anyhow::Result<()> {
         match event {
             LineEvent::Ended(topic) => {
                 self.line_of.remove(&topic);
@@ -246,7 +250,7 @@ impl Connection {
         }
     }
 
-    async fn change(&mut self, kept: &mut Kept, change: Option<Change>) -> anyhow::Result<()> {
+    async fn change(&mut self, kept: &mut UpstreamState, change: Option<Change>) -> anyhow::Result<()> {
         let (topic, order) = match change {
             None => return Ok(()),
             // Its node has moved to another upstream, which is asked for it.
@@ -276,7 +280,7 @@ impl Connection {
     }
 
     /// Ends the subscriptions of nodes that have moved to another upstream.
-    fn abandon(&mut self, kept: &mut Kept) -> anyhow::Result<()> {
+    fn abandon(&mut self, kept: &mut UpstreamState) -> anyhow::Result<()> {
         let moved: Vec<_> =
             self.line_of.keys().copied().filter(|topic| !kept.mirror.upstream().has(*topic)).collect();
         for topic in moved {
@@ -290,14 +294,14 @@ impl Connection {
     }
 
     /// Gives a topic a line with room for it.
-    async fn place(&mut self, topic: TopicId, places: &Places) -> anyhow::Result<()> {
+    async fn place(&mut self, topic: TopicId, places: &ResumePoints) -> anyhow::Result<()> {
         let mut load = vec![0_usize; self.lines.len()];
         for index in self.line_of.values() {
             if let Some(load) = load.get_mut(*index) {
                 *load += 1;
             }
         }
-        let index = match load.iter().position(|&load| load < LINE) {
+        let index = match load.iter().position(|&load| load < MAX_LINE_SUBSCRIPTIONS) {
             Some(index) => index,
             None => {
                 let client = self.way.connect().await?;

@@ -1,6 +1,6 @@
 //! Schemas and ledgers of an upstream, one at a time over HTTP.
 
-use super::way::Way;
+use super::way::UpstreamServer;
 use anyhow::Context;
 use oasis_client::Api;
 use oasis_dac::UpstreamLedger;
@@ -13,11 +13,11 @@ use tokio::{
 };
 
 /// Pause after each answer: an upstream allows some 100 requests a second.
-const PAUSE: Duration = Duration::from_millis(20);
+const FETCH_DELAY: Duration = Duration::from_millis(20);
 
-/// What has come.
+/// A fetched item.
 #[derive(Debug)]
-pub enum Fetched {
+pub enum FetchedItem {
     /// The schema of a hash.
     Schema(String, Box<ProbeType>),
     /// The ledger of a node's instance.
@@ -26,17 +26,17 @@ pub enum Fetched {
 
 /// Fetches what a mirror needs.
 pub struct Fetcher {
-    way: Way,
+    way: UpstreamServer,
     /// None while it is used, and until the next fetch after a failure: token and authority are then read again.
     api: Option<Api>,
-    fetching: Option<JoinHandle<(Api, anyhow::Result<Fetched>)>>,
+    fetching: Option<JoinHandle<(Api, anyhow::Result<FetchedItem>)>>,
     /// When the next fetch may begin, while that is in the future.
     pause: Option<Instant>,
 }
 
 impl Fetcher {
     /// Creates a fetcher.
-    pub fn new(way: Way) -> Self {
+    pub fn new(way: UpstreamServer) -> Self {
         Self { way, api: None, fetching: None, pause: None }
     }
 
@@ -44,7 +44,7 @@ impl Fetcher {
     ///
     /// # Errors
     /// If authority or token cannot be read.
-    pub fn look(&mut self, mirror: &mut Mirror) -> anyhow::Result<()> {
+    pub fn start_next(&mut self, mirror: &mut Mirror) -> anyhow::Result<()> {
         if self.fetching.is_some() || self.pause.is_some() {
             return Ok(());
         }
@@ -61,7 +61,7 @@ impl Fetcher {
     ///
     /// # Errors
     /// If it does not come.
-    pub async fn next(&mut self) -> anyhow::Result<Option<Fetched>> {
+    pub async fn next(&mut self) -> anyhow::Result<Option<FetchedItem>> {
         if let Some(until) = self.pause {
             sleep_until(until).await;
             self.pause = None;
@@ -69,25 +69,25 @@ impl Fetcher {
         }
         let Some(fetching) = &mut self.fetching else { return pending().await };
         let done = fetching.await;
-        (self.fetching, self.pause) = (None, Some(Instant::now() + PAUSE));
+        (self.fetching, self.pause) = (None, Some(Instant::now() + FETCH_DELAY));
         let (api, fetched) = done?;
         self.api = Some(api);
         fetched.map(Some)
     }
 }
 
-fn fetch(api: &Api, need: Need) -> anyhow::Result<Fetched> {
+fn fetch(api: &Api, need: Need) -> anyhow::Result<FetchedItem> {
     match need {
         Need::Schema(hash) => {
             let answer = api.get(&format!("/schemas/{hash}"), &[]).context("a schema of the upstream")?;
-            Ok(Fetched::Schema(hash, serde_json::from_value(answer)?))
+            Ok(FetchedItem::Schema(hash, serde_json::from_value(answer)?))
         }
         Need::Ledger { node, instance } => {
             let query = [("node", node.as_str()), ("instance", instance.as_str())];
             let mut answer = api.get("/ledger", &query).context("a ledger of the upstream")?;
             let ledger = serde_json::from_value(answer["instances"][0]["ledger"].take())
                 .with_context(|| format!("the ledger of {node}/{instance} at the upstream"))?;
-            Ok(Fetched::Ledger(node, instance, ledger))
+            Ok(FetchedItem::Ledger(node, instance, ledger))
         }
     }
 }

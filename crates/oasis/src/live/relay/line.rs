@@ -3,7 +3,7 @@
 use super::way::understood;
 use crate::live::client::{Client, Incoming};
 use anyhow::{Context, anyhow};
-use oasis_dac::{Instance, Wanted};
+use oasis_dac::{Instance, UpstreamDemand};
 use oasis_relay::Feed;
 use oasis_wire::quantity::TopicId;
 use serde_json::Value;
@@ -14,22 +14,22 @@ use std::sync::{
 use tokio::{sync::mpsc, task::JoinHandle};
 
 /// Orders that may wait for a line.
-const ORDERS: usize = 1_024;
+const ORDER_CAPACITY: usize = 1_024;
 
-/// What a line is told to do.
+/// A command to a line.
 #[derive(Debug)]
 pub enum LineOrder {
     /// Subscribe to an instance.
-    Subscribe(Arc<Instance>, Wanted),
+    Subscribe(Arc<Instance>, UpstreamDemand),
     /// Ask for another rate.
-    Rate(TopicId, Wanted),
-    /// Nobody reads any more.
+    Rate(TopicId, UpstreamDemand),
+    /// No reader is left.
     Unsubscribe(TopicId),
     /// Its node has moved to another upstream.
     Abandon(TopicId),
 }
 
-/// What a line says.
+/// An event of a line.
 #[derive(Debug)]
 pub enum LineEvent {
     /// The upstream has ended a subscription, or refused it.
@@ -53,11 +53,11 @@ impl Line {
         clock_offset: Arc<AtomicI64>,
         events: mpsc::Sender<LineEvent>,
     ) -> Self {
-        let (orders, to_orders) = mpsc::channel(ORDERS);
+        let (orders, to_orders) = mpsc::channel(ORDER_CAPACITY);
         let mut reading = Reading { client, feed, clock_offset, orders: to_orders, events };
         let task = tokio::spawn(async move {
             if let Err(error) = reading.run().await {
-                // Nobody listens once the conversation with the upstream is over.
+                // No receiver is left once the conversation with the upstream is over.
                 let _ = reading.events.send(LineEvent::Closed(error)).await;
             }
         });

@@ -13,7 +13,7 @@ use anyhow::{Context, anyhow, bail};
 use oasis_alarms::RelayedAlarms;
 use oasis_client::{DacAddress, Server};
 use oasis_dac::{Dac, config::RelayConfig, now};
-use oasis_relay::Places;
+use oasis_relay::ResumePoints;
 use std::{
     path::{Path, PathBuf},
     sync::Arc,
@@ -67,7 +67,7 @@ impl Relays {
     /// Relays them as long as the DAC lives, with their alarms.
     pub fn start(self, dac: &Arc<Dac>, alarms: Arc<RelayedAlarms>) {
         let Self { upstreams, tems, token_file } = self;
-        let relay = Relay { dac: dac.clone(), token_file, places: Places::default(), alarms };
+        let relay = Relay { dac: dac.clone(), token_file, places: ResumePoints::default(), alarms };
         for server in upstreams {
             Upstream::new(&relay, authority(&server.url), server).start();
         }
@@ -100,12 +100,12 @@ fn each_once(servers: Vec<Server>) -> Vec<Server> {
     kept
 }
 
-/// What all upstreams share.
+/// The state that all upstreams share.
 #[derive(Debug, Clone)]
 struct Relay {
     dac: Arc<Dac>,
     token_file: Option<PathBuf>,
-    places: Places,
+    places: ResumePoints,
     alarms: Arc<RelayedAlarms>,
 }
 

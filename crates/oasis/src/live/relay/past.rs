@@ -1,6 +1,6 @@
 //! Asks an upstream about the past, each question on a connection of its own.
 
-use super::way::{Way, understood};
+use super::way::{UpstreamServer, understood};
 use crate::live::client::Incoming;
 use anyhow::{Context, anyhow};
 use oasis_client::ClientError;
@@ -10,23 +10,23 @@ use std::sync::Arc;
 use tokio::sync::Semaphore;
 
 /// Questions to one upstream at the same time; others wait.
-const AT_ONCE: usize = 64;
+const MAX_CONCURRENT_QUESTIONS: usize = 64;
 
-/// Who asks.
+/// Sends questions about the past to an upstream.
 #[derive(Debug, Clone)]
-pub struct Asker {
-    way: Way,
+pub struct PastForwarder {
+    way: UpstreamServer,
     turns: Arc<Semaphore>,
 }
 
-impl Asker {
+impl PastForwarder {
     /// Creates one.
-    pub fn new(way: Way) -> Self {
-        Self { way, turns: Arc::new(Semaphore::new(AT_ONCE)) }
+    pub fn new(way: UpstreamServer) -> Self {
+        Self { way, turns: Arc::new(Semaphore::new(MAX_CONCURRENT_QUESTIONS)) }
     }
 
-    /// Asks in a task, which ends when nobody wants the answer any more.
-    pub fn ask(&self, asked: ForwardedQuestion) {
+    /// Forwards a question in a task, which ends when the answer is not wanted any more.
+    pub fn forward(&self, asked: ForwardedQuestion) {
         let asker = self.clone();
         tokio::spawn(async move {
             let wanted = asked.answer.clone();
@@ -34,7 +34,7 @@ impl Asker {
                 () = wanted.closed() => {}
                 answered = asker.converse(&asked) => if let Err(error) = answered {
                     let reason = format!("{}/{}: {error:#}", asked.node, asked.instance);
-                    // Fails only if nobody wants it any more.
+                    // Fails only if the receiver is gone.
                     let _ = asked.answer.send(PastMessage::Failed(reason)).await;
                 }
             }
@@ -48,7 +48,7 @@ impl Asker {
             Question::Stored => {
                 let (way, node, instance) = (self.way.clone(), asked.node.clone(), asked.instance.clone());
                 let times = tokio::task::spawn_blocking(move || stored(&way, &node, &instance)).await??;
-                // Fails only if nobody wants it any more.
+                // Fails only if the receiver is gone.
                 let _ = asked.answer.send(PastMessage::Stored(times)).await;
                 Ok(())
             }
@@ -74,7 +74,7 @@ impl Asker {
 }
 
 /// Returns the times of the oldest and the newest stored sample of an instance; none if there are none, or no archive.
-fn stored(way: &Way, node: &str, instance: &str) -> anyhow::Result<Option<(u64, u64)>> {
+fn stored(way: &UpstreamServer, node: &str, instance: &str) -> anyhow::Result<Option<(u64, u64)>> {
     let query = [("node", node), ("instance", instance)];
     let answer = match way.api()?.get("/archive/instances", &query) {
         Err(ClientError::Refused(refused)) if refused.code == "no_archive" => return Ok(None),

@@ -13,8 +13,8 @@ use tokio::{
     time::{MissedTickBehavior, interval},
 };
 
-/// How often the TEM is asked.
-const ASK: Duration = Duration::from_secs(1);
+/// Interval at which the TEM is asked.
+const TEM_POLL_INTERVAL: Duration = Duration::from_secs(1);
 /// Name of the TEM among the upstreams: no DAC has a space in its name.
 const TEM: &str = "the TEM";
 
@@ -42,12 +42,12 @@ async fn follow(relay: Relay, tems: Vec<Server>) {
     let mut site = Site { relay, running: BTreeMap::new(), failed: BTreeSet::new() };
     let mut problem = None;
     let tems = Tems::from(tems).with_host_token(host_token::of);
-    let mut ticks = interval(ASK);
+    let mut ticks = interval(TEM_POLL_INTERVAL);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         ticks.tick().await;
         let mut asked = tems.clone();
-        let list = tokio::task::spawn_blocking(move || asked.ask(None)).await;
+        let list = tokio::task::spawn_blocking(move || asked.fetch_list(None)).await;
         let now = match list.map_err(anyhow::Error::from).and_then(|list| Ok(list?)) {
             Ok(list) => site.update(&list),
             Err(error) => Some(format!("{error:#}")),

@@ -6,7 +6,7 @@ use oasis_alarms::RelayedAlarms;
 use oasis_channel::Backoff;
 use oasis_client::Server;
 use oasis_dac::{Dac, Upstream as Handle, UpstreamEvents};
-use oasis_relay::{Change, Interest, Mirror, Places};
+use oasis_relay::{Change, Interest, Mirror, ResumePoints};
 use oasis_wire::quantity::TopicId;
 use std::{
     path::PathBuf,
@@ -19,7 +19,7 @@ use std::{
 use tokio::task::JoinHandle;
 
 /// A reason is logged again after a connection of this time.
-const LASTING: Duration = Duration::from_secs(10);
+const LASTING_CONNECTION_TIME: Duration = Duration::from_secs(10);
 
 /// One DAC whose nodes this one relays.
 #[derive(Debug, Clone)]
@@ -28,18 +28,18 @@ pub struct Upstream {
     name: String,
     server: Server,
     token_file: Option<PathBuf>,
-    places: Places,
+    places: ResumePoints,
     alarms: Arc<RelayedAlarms>,
 }
 
-/// What outlives the connections to an upstream.
-pub struct Kept {
+/// The state of an upstream that outlives its connections.
+pub struct UpstreamState {
     /// Its registry.
     pub mirror: Mirror,
-    /// What readers here want.
+    /// The wishes of readers here.
     pub interest: Interest,
-    /// Where subscriptions continue.
-    pub places: Places,
+    /// Positions at which subscriptions continue.
+    pub places: ResumePoints,
     /// Commands, and what readers want anew.
     pub events: UpstreamEvents,
     /// Its alarms.
@@ -75,12 +75,12 @@ impl Upstream {
             alarms = AlarmLink::start(&self.alarms, &self.dac, &self.name);
         }
         let Ok(alarms) = alarms else { return };
-        let mut kept = Kept { mirror, interest, places, events, alarms, began: Instant::now() };
+        let mut kept = UpstreamState { mirror, interest, places, events, alarms, began: Instant::now() };
         let (mut backoff, mut said, warned) = (Backoff::default(), None, AtomicBool::new(false));
         loop {
             let attempt = Instant::now();
             let ended = self.converse(&mut kept, &warned).await;
-            if attempt.elapsed() > LASTING {
+            if attempt.elapsed() > LASTING_CONNECTION_TIME {
                 said = None;
             }
             kept.mirror.lost();
@@ -97,7 +97,7 @@ impl Upstream {
     }
 
     /// Returns why a connection ended, or could not begin. Takes back what was `warned` of as soon as the registry is known.
-    async fn converse(&self, kept: &mut Kept, warned: &AtomicBool) -> anyhow::Error {
+    async fn converse(&self, kept: &mut UpstreamState, warned: &AtomicBool) -> anyhow::Error {
         let note = |problem| {
             if warned.swap(false, Ordering::Relaxed) {
                 tracing::warn!(upstream = %self.server.url, "{} is relayed again", self.name);
@@ -115,7 +115,7 @@ impl Upstream {
     }
 }
 
-impl Kept {
+impl UpstreamState {
     /// Waits. Commands fail at once meanwhile, and what readers want is noted.
     async fn rest(&mut self, pause: Duration) {
         let until = tokio::time::Instant::now() + pause;
@@ -137,7 +137,7 @@ impl Kept {
         self.interest.wants(topic, wanted, self.began.elapsed())
     }
 
-    /// Returns the next subscription that nobody reads any more.
+    /// Returns the next subscription that has no reader any more.
     pub fn expired(&mut self) -> Option<Change> {
         self.interest.expired(self.began.elapsed())
     }

@@ -12,18 +12,18 @@ use std::{
 use tokio::time::timeout;
 
 /// Time to connect.
-const PATIENCE: Duration = Duration::from_secs(3);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
 /// Time for an answer over HTTP.
-const ANSWER: Duration = Duration::from_secs(5);
+const RESPONSE_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How to connect.
+/// Server and token of a connection.
 #[derive(Debug, Clone)]
-pub struct Way {
+pub struct UpstreamServer {
     server: Server,
     token_file: Option<PathBuf>,
 }
 
-impl Way {
+impl UpstreamServer {
     /// The way to a server, with the token of a file.
     pub fn new(server: &Server, token_file: Option<&Path>) -> Self {
         Self { server: server.clone(), token_file: token_file.map(Path::to_owned) }
@@ -32,13 +32,13 @@ impl Way {
     /// Connects.
     pub async fn connect(&self) -> anyhow::Result<Client> {
         let token = self.token_file.as_deref().map(token::from_file).transpose()?;
-        let connecting = timeout(PATIENCE, Client::connect_as(&self.server, token));
-        connecting.await.map_err(|_| anyhow!("no answer within {} s", PATIENCE.as_secs()))?
+        let connecting = timeout(CONNECT_TIMEOUT, Client::connect_as(&self.server, token));
+        connecting.await.map_err(|_| anyhow!("no answer within {} s", CONNECT_TIMEOUT.as_secs()))?
     }
 
     /// The HTTP API there.
     pub fn api(&self) -> anyhow::Result<Api> {
-        self.api_within(ANSWER)
+        self.api_within(RESPONSE_TIMEOUT)
     }
 
     /// The same, for requests that end after this time.

@@ -33,7 +33,7 @@ use std::{
 use tokio::{sync::oneshot, time::timeout};
 
 /// Timeout of a replay after a request to stop, whatever the network does. The DAC has less to acknowledge the last samples.
-const LAST_WORDS: Duration = Duration::from_secs(5);
+const STOP_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Plays until the end, or until a request to stop.
 pub async fn run(arguments: Arguments) -> anyhow::Result<()> {
@@ -52,7 +52,7 @@ pub async fn run(arguments: Arguments) -> anyhow::Result<()> {
     }
     let mut again = Stop::listen()?;
     tokio::select! {
-        played = timeout(LAST_WORDS, playing) => match played {
+        played = timeout(STOP_TIMEOUT, playing) => match played {
             Ok(played) => played.context("the replay panicked")?,
             Err(_) => bail!("no answer from the DAC: the last samples may be missing"),
         },

@@ -10,9 +10,9 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// What the gateway needs besides the settings of its node.
+/// The parts of a gateway besides the settings of its node.
 pub struct Devices {
-    /// Where they are.
+    /// The addresses of the devices.
     pub config: GatewayConfig,
     /// Lead to the DAC: one for each device.
     pub connectors: Box<Connectors>,

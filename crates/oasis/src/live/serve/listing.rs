@@ -1,8 +1,8 @@
-//! Where a DAC is listed: in its own TEM, in others, in NATS, and in the local network.
+//! Lists a DAC: in its own TEM, in others, in NATS, and in the local network.
 
 use super::running::RunningDac;
 use crate::live::{
-    announcement::Announced,
+    announcement::AnnouncedTem,
     peers,
     registration::{self, Registrations},
     revive::revive,
@@ -62,7 +62,7 @@ impl RunningDac {
         self.http.parse().is_ok_and(|address: SocketAddr| address.ip().is_unspecified())
     }
 
-    /// How the TEM of this process names itself to others.
+    /// Returns the identity of the TEM of this process for others.
     pub(super) fn identity(&self, config: &TemConfig, names: &[String]) -> Identity {
         let host = self.known_host(config, names);
         let scheme = if self.tls.is_some() { "https" } else { "http" };
@@ -80,7 +80,7 @@ impl RunningDac {
         }
         let name = registration::name(config, Kind::Dac)?.to_string();
         let (doors, is_encrypted) = (identity.doors.clone(), self.tls.is_some());
-        let announced = Announced { name, listen: self.http.parse()?, doors, is_encrypted };
+        let announced = AnnouncedTem { name, listen: self.http.parse()?, doors, is_encrypted };
         announced.check()?;
         match announced.announce() {
             Ok(announcement) => {

@@ -1,4 +1,4 @@
-//! Whom a DAC notifies of its alarms.
+//! The destinations that a DAC notifies of its alarms.
 
 use crate::live::registration;
 use anyhow::{Context, bail};

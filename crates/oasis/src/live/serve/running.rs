@@ -48,11 +48,11 @@ use tokio::{
 };
 
 /// Timeout for browsers to disconnect when the DAC ends.
-const LAST_CALL: Duration = Duration::from_secs(1);
-/// How long nodes have to leave before the data channel closes.
-const DRAIN: Duration = Duration::from_secs(2);
+const RELEASE_TIMEOUT: Duration = Duration::from_secs(1);
+/// Time that nodes have to leave before the data channel closes.
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(2);
 /// Timeout for the TEM to remove a DAC that ends.
-const FAREWELL: Duration = Duration::from_secs(3);
+const FAREWELL_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// A DAC, a relay or a TEM.
 pub struct RunningDac {
@@ -71,7 +71,7 @@ pub struct RunningDac {
     _watchdog: Watchdog,
 }
 
-/// What runs besides page, API and doors.
+/// The parts that run besides page, API and doors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Parts {
     /// All of a DAC.
@@ -83,7 +83,7 @@ pub enum Parts {
 }
 
 impl Parts {
-    /// How TEMs list it; a TEM itself is in no list.
+    /// Returns its entry in the lists of TEMs; a TEM itself is in no list.
     fn registrant(self, config: &TemConfig, relay: &RelayConfig) -> anyhow::Result<Option<Arc<Registrant>>> {
         let kind = match self {
             Self::Dac => Kind::Dac,
@@ -299,7 +299,7 @@ impl RunningDac {
         Ok(())
     }
 
-    /// What is printed at the start.
+    /// Returns the facts that are printed at the start.
     pub fn facts(&self) -> anyhow::Result<Vec<Fact>> {
         let mut facts = vec![("http", self.page(), "page")];
         if !self.channel.is_empty() {
@@ -325,20 +325,20 @@ impl RunningDac {
         // Before nodes and readers are sent away: they look for another DAC. A TEM that hangs does not delay the end.
         let registrations = self.registrations;
         let farewell = tokio::task::spawn_blocking(move || registrations.stop());
-        let _ = tokio::time::timeout(FAREWELL, farewell).await;
+        let _ = tokio::time::timeout(FAREWELL_TIMEOUT, farewell).await;
         if let Some(announcement) = self.announcement {
             tokio::task::spawn_blocking(move || announcement.end()).await?;
         }
         if let Some(node) = self.own_node {
             tokio::task::spawn_blocking(move || node.shutdown()).await?;
         }
-        // What they have sent becomes safe first, so that nothing is sent twice when they go to another DAC.
-        let _ = tokio::time::timeout(DRAIN, self.dac.draining.run()).await;
+        // The samples that they have sent are stored first, so that none is sent twice when they go to another DAC.
+        let _ = tokio::time::timeout(DRAIN_TIMEOUT, self.dac.draining.run()).await;
         // Samples received from now on would be acknowledged, but not stored.
-        let _ = tokio::time::timeout(LAST_CALL, self.dac.release_nodes()).await;
+        let _ = tokio::time::timeout(RELEASE_TIMEOUT, self.dac.release_nodes()).await;
         self.ending.send_replace(true);
         // Open WebSockets never end by themselves.
-        if let Ok(served) = tokio::time::timeout(LAST_CALL, self.served).await {
+        if let Ok(served) = tokio::time::timeout(RELEASE_TIMEOUT, self.served).await {
             served??;
         }
         let handlers = self.handlers;

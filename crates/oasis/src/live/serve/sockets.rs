@@ -19,7 +19,7 @@ use tokio::{
 };
 
 /// Pause before a listener is tried again.
-const RETRY: Duration = Duration::from_millis(200);
+const LISTEN_RETRY_DELAY: Duration = Duration::from_millis(200);
 
 /// The sockets for nodes.
 pub struct DataChannel {
@@ -82,7 +82,7 @@ async fn another(listener: &std::net::TcpListener) -> TcpListener {
                 tracing::warn!(%error, listener = ?listener.local_addr().ok(), "a listener cannot be served, retrying")
             }
         }
-        tokio::time::sleep(RETRY).await;
+        tokio::time::sleep(LISTEN_RETRY_DELAY).await;
     }
 }
 

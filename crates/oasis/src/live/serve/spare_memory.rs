@@ -7,18 +7,18 @@ use oasis_dac::Dac;
 use std::{sync::Arc, time::Duration};
 use tokio::task;
 
-/// Between two looks at the connections.
-const PERIOD: Duration = Duration::from_secs(5);
-/// As many connections must have come or gone.
-const MANY: usize = 1_000;
+/// Interval at which connections are counted.
+const POLL_INTERVAL: Duration = Duration::from_secs(5);
+/// Memory is given back after this many connections have come or gone.
+const MIN_CONNECTION_CHANGE: usize = 1_000;
 
-/// Looks at the connections as long as the process runs.
+/// Polls the number of connections as long as the process runs.
 pub async fn give_back(dac: Arc<Dac>) {
-    let mut settled = Settled::default();
+    let mut settled = TrimTrigger::default();
     loop {
-        tokio::time::sleep(PERIOD).await;
+        tokio::time::sleep(POLL_INTERVAL).await;
         let connections = dac.shards.figures().iter().map(|shard| shard.connections).sum();
-        if settled.look(connections) && task::spawn_blocking(trim).await.is_err() {
+        if settled.is_trim_due(connections) && task::spawn_blocking(trim).await.is_err() {
             return;
         }
     }
@@ -26,19 +26,19 @@ pub async fn give_back(dac: Arc<Dac>) {
 
 /// Whether many connections have come or gone, and no more do.
 #[derive(Debug, Default)]
-struct Settled {
+struct TrimTrigger {
     /// Connections at the last look.
     last: usize,
     /// Connections when memory was given back.
     given: usize,
 }
 
-impl Settled {
-    fn look(&mut self, connections: usize) -> bool {
+impl TrimTrigger {
+    fn is_trim_due(&mut self, connections: usize) -> bool {
         // While they come, each of their handshakes needs the memory again.
-        let is_quiet = connections.abs_diff(self.last) < MANY / 10;
+        let is_quiet = connections.abs_diff(self.last) < MIN_CONNECTION_CHANGE / 10;
         self.last = connections;
-        let is_due = is_quiet && connections.abs_diff(self.given) >= MANY;
+        let is_due = is_quiet && connections.abs_diff(self.given) >= MIN_CONNECTION_CHANGE;
         if is_due {
             self.given = connections;
         }
@@ -62,9 +62,9 @@ mod tests {
 
     #[test]
     fn memory_is_given_back_once_after_a_wave_of_connections() {
-        let mut settled = Settled::default();
-        let looks =
-            [10, 900, 5_000, 19_000, 19_050, 19_050, 18_500, 18_500, 100, 100].map(|now| settled.look(now));
+        let mut settled = TrimTrigger::default();
+        let looks = [10, 900, 5_000, 19_000, 19_050, 19_050, 18_500, 18_500, 100, 100]
+            .map(|now| settled.is_trim_due(now));
         assert_eq!(looks, [false, false, false, false, true, false, false, false, false, true]);
     }
 }

@@ -13,14 +13,14 @@ use tokio::{
 };
 
 /// DACs that are remembered: as many as a TEM lists.
-const MOST: usize = 1_000;
+const MAX_KNOWN_DACS: usize = 1_000;
 /// Time for a TEM to list its DACs again. Without an answer the list before counts.
-const ASK: Duration = Duration::from_millis(700);
+const TEM_TIMEOUT: Duration = Duration::from_millis(700);
 
-/// Time between two looks at the other DACs while the nodes are offline.
-const PAUSE: Duration = Duration::from_secs(1);
+/// Interval at which the other DACs are asked while the nodes are offline.
+const DAC_POLL_INTERVAL: Duration = Duration::from_secs(1);
 /// DACs that are asked in a look: a TEM lists the one that has the node first.
-const ASKED: usize = 16;
+const MAX_ASKED_DACS: usize = 16;
 
 /// The DACs, in the order in which they are tried.
 #[derive(Debug)]
@@ -64,11 +64,12 @@ impl Route {
         }
     }
 
-    /// Asks the other DACs after a pause whether one of them has an instance online. May be dropped at any time, and goes on when it is called again.
+    /// Asks the other DACs after a pause whether one of them has an instance online. May be dropped at any time, and
+    /// continues when it is called again.
     pub async fn elsewhere(&mut self) -> bool {
         let looking = match &mut self.looking {
             Some(looking) => looking,
-            none => none.insert(tokio::spawn(look(
+            none => none.insert(tokio::spawn(find_online(
                 self.located.clone(),
                 self.targets.clone(),
                 self.servers.clone(),
@@ -96,7 +97,7 @@ impl Route {
         let mut servers: Vec<Server> = Vec::new();
         for server in newer.into_iter().chain(self.servers.drain(..)) {
             let is_known = servers.iter().any(|known| known.url == server.url);
-            if servers.len() < MOST && !is_known && !is_lost(&server) {
+            if servers.len() < MAX_KNOWN_DACS && !is_known && !is_lost(&server) {
                 servers.push(server);
             }
         }
@@ -123,7 +124,7 @@ impl Route {
     /// Notes which one is followed now.
     pub fn choose(&mut self, number: usize) {
         self.current = number;
-        // What is under way was asked about another one.
+        // The pending search is about another one.
         self.looking = None;
     }
 }
@@ -131,23 +132,23 @@ impl Route {
 /// The DACs that the TEM lists now.
 async fn newer(located: Located, targets: Vec<Target>) -> Option<Vec<Server>> {
     let asking = spawn_blocking(move || located.newer_alternatives(&targets.iter().collect::<Vec<_>>()).ok());
-    timeout(ASK, asking).await.ok()?.ok()?
+    timeout(TEM_TIMEOUT, asking).await.ok()?.ok()?
 }
 
 /// Waits a moment, and looks for a DAC that has one of the instances online. Returns it first, before the others.
-async fn look(
+async fn find_online(
     located: Located,
     targets: Vec<Target>,
     known: Vec<Server>,
     current: Option<Server>,
 ) -> Option<Vec<Server>> {
-    sleep(PAUSE).await;
+    sleep(DAC_POLL_INTERVAL).await;
     let mut servers = match located.lists_several() {
         true => newer(located, targets.clone()).await.unwrap_or(known),
         false => known,
     };
     servers.retain(|server| Some(server) != current.as_ref());
-    for at in 0..servers.len().min(ASKED) {
+    for at in 0..servers.len().min(MAX_ASKED_DACS) {
         let (server, targets) = (servers.get(at)?.clone(), targets.clone());
         if spawn_blocking(move || has_online(&server, &targets)).await.unwrap_or(false) {
             servers.swap(0, at);
@@ -159,7 +160,7 @@ async fn look(
 
 /// Whether a DAC has one of these instances online.
 fn has_online(server: &Server, targets: &[Target]) -> bool {
-    let Ok(api) = Api::prompt(server, ASK) else { return false };
+    let Ok(api) = Api::prompt(server, TEM_TIMEOUT) else { return false };
     let api = api.with_host_token(Some(host_token::of));
     let is_online = |target: &Target| {
         let names = [("node", &*target.node), ("instance", &*target.instance)];

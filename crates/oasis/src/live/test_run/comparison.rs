@@ -57,9 +57,9 @@ struct Row {
 
 /// The name of a test run as a column heading.
 fn short(name: &str) -> String {
-    const LONGEST: usize = 24;
+    const MAX_NAME_CHARS: usize = 24;
     let name = Visible(name).to_string();
-    match name.char_indices().nth(LONGEST) {
+    match name.char_indices().nth(MAX_NAME_CHARS) {
         Some((end, _)) => format!("{}…", &name[..end]),
         None => name,
     }

@@ -29,7 +29,7 @@ fn c_name(scoped: &str) -> String {
 fn structure(model: &Model, name: &str, members: &[Metric], values: &Value) -> String {
     let values = members.iter().zip(values.as_array().unwrap());
     let values: Vec<String> = values.map(|(member, value)| expression(model, &member.kind, value)).collect();
-    // What C wants in a struct that has no members.
+    // C requires a value in the initializer of a struct without members.
     let values = if values.is_empty() { "0".to_owned() } else { values.join(", ") };
     format!("({name}){{{values}}}")
 }

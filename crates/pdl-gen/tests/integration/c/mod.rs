@@ -60,7 +60,7 @@ fn the_example_of_the_documentation_compiles() {
     compiler.check(&compiler.path("main.c"));
 }
 
-/// What stands in the first block of a page that begins like this.
+/// Returns the first block of a page that begins like this.
 fn block<'a>(page: &'a str, begin: &str) -> &'a str {
     let (_, block) = page.split_once(begin).unwrap();
     block.split("```").next().unwrap()

@@ -10,7 +10,7 @@ pub struct Case {
     pub name: &'static str,
     pub probe_type: ProbeType,
     pub row: Vec<u8>,
-    /// What comes back if the row is read and written again.
+    /// Row after it was read and written again.
     pub again: Vec<u8>,
 }
 

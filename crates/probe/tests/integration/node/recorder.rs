@@ -18,7 +18,7 @@ use std::{
 use uuid::Uuid;
 
 /// Only an event that never happens takes this long.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TEST_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The end of a connection as seen by both ends here.
 const CLOSED: &str = "closed";
@@ -267,7 +267,7 @@ impl Recorder {
     fn wait<T>(&self, what: &str, look: impl Fn(&Memory) -> Option<T>) -> T {
         let (memory, changed) = &*self.memory;
         let held = memory.lock().unwrap();
-        let held = changed.wait_timeout_while(held, PATIENCE, |memory| look(memory).is_none()).unwrap().0;
+        let held = changed.wait_timeout_while(held, TEST_TIMEOUT, |memory| look(memory).is_none()).unwrap().0;
         look(&held).unwrap_or_else(|| panic!("waited in vain for {what}"))
     }
 

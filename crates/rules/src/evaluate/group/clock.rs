@@ -2,12 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
-/// How long a measurement of a clock counts, in nanoseconds of DAC time. A DAC publishes one each minute while the node is connected.
-pub const VALID: u64 = 150_000_000_000;
+/// Validity of a measurement of a clock, in nanoseconds of DAC time. A DAC publishes one each minute while the node is
+/// connected.
+pub const CLOCK_VALIDITY_NANOS: u64 = 150_000_000_000;
 /// Corrected times that go back by less than this are not a step of the clock: each measurement differs a little. In nanoseconds.
-const SLEW: u64 = 10_000_000;
+const MAX_SLEW_NANOS: u64 = 10_000_000;
 /// A sample is received after it was taken. What is farther ahead of its DAC time, beside the uncertainty, has a wrong offset. In nanoseconds.
-const AHEAD: u64 = 100_000_000;
+const MAX_AHEAD_NANOS: u64 = 100_000_000;
 
 /// A measurement of a node's clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -38,15 +39,15 @@ impl Clock {
         self.measured = Some((dac_time, offset));
     }
 
-    /// The time of a sample on the clock of the DAC, which received it at this DAC time; none if nobody knows.
+    /// Returns the time of a sample on the clock of the DAC, which received it at this DAC time; none if it is unknown.
     pub fn corrected(&self, time: u64, dac_time: u64) -> Option<u64> {
         if self.is_exact {
             return Some(time);
         }
         let (at, ClockOffset { offset, uncertainty }) = self.measured?;
         let corrected = time.checked_add_signed(offset)?;
-        let latest = dac_time.saturating_add(AHEAD).saturating_add(uncertainty);
-        (dac_time <= at.saturating_add(VALID) && corrected <= latest).then_some(corrected)
+        let latest = dac_time.saturating_add(MAX_AHEAD_NANOS).saturating_add(uncertainty);
+        (dac_time <= at.saturating_add(CLOCK_VALIDITY_NANOS) && corrected <= latest).then_some(corrected)
     }
 }
 
@@ -60,7 +61,7 @@ impl Timeline {
     /// The place of the next sample. It is before that of the one before only after a step of the clock.
     pub fn place(&mut self, corrected: u64) -> u64 {
         let newest = self.newest.unwrap_or_default();
-        let is_slew = corrected < newest && newest - corrected < SLEW;
+        let is_slew = corrected < newest && newest - corrected < MAX_SLEW_NANOS;
         let place = if is_slew { newest } else { corrected };
         self.newest = Some(place);
         place
@@ -77,8 +78,8 @@ mod tests {
         assert_eq!(clock.corrected(5, 1_000), None);
         clock.measure(1_000, ClockOffset { offset: -3, uncertainty: 0 });
         assert_eq!(clock.corrected(5, 1_000), Some(2));
-        assert_eq!(clock.corrected(5, 1_000 + VALID), Some(2));
-        assert_eq!(clock.corrected(5, 1_001 + VALID), None);
+        assert_eq!(clock.corrected(5, 1_000 + CLOCK_VALIDITY_NANOS), Some(2));
+        assert_eq!(clock.corrected(5, 1_001 + CLOCK_VALIDITY_NANOS), None);
         assert_eq!(clock.corrected(2, 1_000), None, "before 1970");
         assert_eq!(Clock::exact().corrected(5, 1), Some(5));
     }
@@ -87,14 +88,25 @@ mod tests {
     fn what_would_be_taken_after_it_was_received_has_a_wrong_offset() {
         let mut clock = Clock::default();
         clock.measure(0, ClockOffset { offset: 10, uncertainty: 7 });
-        assert_eq!(clock.corrected(AHEAD + 7 - 10, 0), Some(AHEAD + 7));
-        assert_eq!(clock.corrected(AHEAD + 8 - 10, 0), None);
+        assert_eq!(clock.corrected(MAX_AHEAD_NANOS + 7 - 10, 0), Some(MAX_AHEAD_NANOS + 7));
+        assert_eq!(clock.corrected(MAX_AHEAD_NANOS + 8 - 10, 0), None);
     }
 
     #[test]
     fn small_corrections_do_not_go_back() {
         let mut timeline = Timeline::default();
-        let times = [SLEW, SLEW - 1, SLEW + 1, 1, 0, 3 * SLEW, SLEW];
-        assert_eq!(times.map(|time| timeline.place(time)), [SLEW, SLEW, SLEW + 1, 1, 1, 3 * SLEW, SLEW]);
+        let times = [
+            MAX_SLEW_NANOS,
+            MAX_SLEW_NANOS - 1,
+            MAX_SLEW_NANOS + 1,
+            1,
+            0,
+            3 * MAX_SLEW_NANOS,
+            MAX_SLEW_NANOS,
+        ];
+        assert_eq!(
+            times.map(|time| timeline.place(time)),
+            [MAX_SLEW_NANOS, MAX_SLEW_NANOS, MAX_SLEW_NANOS + 1, 1, 1, 3 * MAX_SLEW_NANOS, MAX_SLEW_NANOS]
+        );
     }
 }

@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// Samples that are taken at once.
-const PART: usize = 1_024;
+const MAX_TAKEN_SAMPLES: usize = 1_024;
 
 /// An input beside the first one.
 #[derive(Debug)]
@@ -95,7 +95,7 @@ impl Other {
     /// Gives the value of each feed at a time.
     pub fn values(&mut self, feeds: &[Feed], time: u64, set: &mut impl FnMut(usize, f64)) {
         loop {
-            let older = self.queue.pop_prefix(PART, |sample| sample.time <= time);
+            let older = self.queue.pop_prefix(MAX_TAKEN_SAMPLES, |sample| sample.time <= time);
             if older.is_empty() {
                 break;
             }

@@ -6,10 +6,10 @@ use std::collections::VecDeque;
 
 /// Most bytes of the samples of one input that wait.
 pub const QUEUE_BYTES: usize = 256 * 1024;
-/// Bytes of a sample beside its values.
-const OVERHEAD: usize = 128;
-/// So many samples wait, however large they are.
-const LEAST: usize = 16;
+/// Bytes of a sample besides its values.
+const SAMPLE_OVERHEAD_BYTES: usize = 128;
+/// A queue keeps this many samples, however large they are.
+const MIN_QUEUE_SAMPLES: usize = 16;
 
 /// A sample of an instance.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -46,10 +46,10 @@ pub struct Queue<T> {
 }
 
 impl<T> Queue<T> {
-    /// Of samples of so many values.
+    /// Creates a queue of samples with this many values.
     pub fn new(values: usize) -> Self {
-        let bytes = OVERHEAD + values * size_of::<f64>();
-        Self { items: VecDeque::new(), most: (QUEUE_BYTES / bytes).max(LEAST) }
+        let bytes = SAMPLE_OVERHEAD_BYTES + values * size_of::<f64>();
+        Self { items: VecDeque::new(), most: (QUEUE_BYTES / bytes).max(MIN_QUEUE_SAMPLES) }
     }
 
     pub fn is_full(&self) -> bool {
@@ -89,7 +89,7 @@ impl<T> Queue<T> {
         self.items.drain(..count).collect()
     }
 
-    /// Takes at most so many items from the front, while they satisfy a condition.
+    /// Takes up to `most` items from the front, while they satisfy a condition.
     pub fn pop_prefix(&mut self, most: usize, is_next: impl FnMut(&&T) -> bool) -> Vec<T> {
         let count = self.items.iter().take(most).take_while(is_next).count();
         self.items.drain(..count).collect()

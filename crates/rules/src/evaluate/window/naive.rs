@@ -1,4 +1,4 @@
-//! Windows that look at all their samples for each answer: the oracle of those that keep totals.
+//! Windows that read all their samples for each answer: the oracle of those that keep totals.
 
 use super::{super::exact::ExactSum, *};
 use proptest::prelude::*;

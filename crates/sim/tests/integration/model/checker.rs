@@ -7,11 +7,11 @@ use std::{
     fmt::Debug,
 };
 
-/// What can happen, and what must be true.
+/// Events that can happen, and conditions that must hold.
 pub trait Model {
     /// A state.
     type State: Clone;
-    /// What leads from one state to another.
+    /// Step from one state to another.
     type Action: Copy + Debug;
 
     /// Returns the first state.
@@ -28,7 +28,7 @@ pub trait Model {
     fn check_settled(&self, state: &Self::State) -> Result<(), String>;
 }
 
-/// How much was visited.
+/// Counts of visited states and steps.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Explored {
     /// Different states.
@@ -44,7 +44,7 @@ pub struct Explored {
 /// A way to what is wrong.
 #[derive(Debug)]
 pub struct Wrong<A> {
-    /// What is wrong.
+    /// Violation that was found.
     pub message: String,
     /// The actions from the first state on.
     pub trace: Vec<A>,
@@ -52,7 +52,7 @@ pub struct Wrong<A> {
     pub states: usize,
 }
 
-/// How a state was reached first.
+/// First step that led to a state.
 struct Step<A> {
     before: usize,
     action: Option<A>,

@@ -39,21 +39,21 @@ impl Numbers {
     }
 }
 
-/// What a node says of one instance (`channel::Counters`).
+/// Counters of one instance that a node reports (`channel::Counters`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Told {
+pub struct NodeCounters {
     pub taken: u64,
     pub sent: u64,
     pub ring_full: u64,
 }
 
 #[derive(Debug, Clone, Hash)]
-pub struct Home {
+pub struct HomeDac {
     at: u8,
     /// Starts of its process.
     life: u8,
     pub ledger: Hashed<Ledger>,
-    /// Sequence numbers by offset. A topic that another one has replaced goes on here: its followers read both (`dac::registry::following`).
+    /// Sequence numbers by offset. A replaced topic continues here: its followers read both (`dac::registry::following`).
     pub log: Vec<u64>,
     /// The archive has the log up to here.
     archived: usize,
@@ -70,7 +70,7 @@ pub struct Home {
     pub is_draining: bool,
 }
 
-impl Home {
+impl HomeDac {
     pub fn new(at: usize) -> Self {
         let (log, stored, declared) = Default::default();
         Self {
@@ -145,7 +145,7 @@ impl Home {
     }
 
     /// `NodeSession::counters`.
-    pub fn counters(&mut self, told: Told, is_first: bool) {
+    pub fn counters(&mut self, told: NodeCounters, is_first: bool) {
         let dropped = Drops { ring_full: told.ring_full, ..Drops::default() };
         self.ledger.change(|ledger| {
             if is_first {
@@ -225,7 +225,7 @@ impl Home {
         lose(&mut self.known, upstream);
     }
 
-    /// Where a subscription begins (`doors`, `StartAt::offset_in`).
+    /// Returns the position where a subscription begins (`doors`, `StartAt::offset_in`).
     pub fn start(&self, resume: Option<&str>) -> usize {
         let Some(resume) = resume else { return self.log.len().saturating_sub(1) };
         let mut position = None;
@@ -251,7 +251,7 @@ impl Home {
         Some(found.unwrap_or(self.log.len()))
     }
 
-    /// What must be true of ledger and archive. `exists` tells whether an archive has a number, or the node has dropped it.
+    /// Checks ledger and archive. `exists` returns whether an archive has a number, or the node has dropped it.
     pub fn check(&self, exists: impl Fn(u64) -> bool, dropped: Numbers) -> Result<(), String> {
         if let Some(number) = (1..=self.safe()).find(|number| !exists(*number)) {
             return Err(format!("{number} is called stored by DAC {}, and no archive has it", self.at));

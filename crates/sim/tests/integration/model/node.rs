@@ -2,7 +2,7 @@
 
 use super::{
     hashed::Hashed,
-    home::{Home, Numbers, Told},
+    home::{HomeDac, Numbers, NodeCounters},
     planted::Planted,
 };
 use oasis_channel::SafeWhen;
@@ -29,7 +29,7 @@ pub struct Node {
 }
 
 impl Node {
-    /// Takes so many samples; the ring drops the second one. All are taken first: one that waits in the spool is, for everybody else, one that is
+    /// Takes this many samples; the ring drops the second one. All are taken first: to all others, one that waits in the spool is one that is
     /// not taken yet.
     pub fn new(samples: u64) -> Self {
         let mut node = Self {
@@ -45,7 +45,7 @@ impl Node {
         node
     }
 
-    /// The probe is flushed, after its ring has dropped so many.
+    /// Flushes the probe, after its ring has dropped `lost` samples.
     fn take(&mut self, lost: u64) {
         let first_sequence = self.taken + lost + 1;
         for number in self.taken + 1..first_sequence {
@@ -65,19 +65,19 @@ impl Node {
     }
 
     /// Hears that it is registered. Returns what it says first.
-    pub fn registered(&mut self, home: &Home, planted: Option<Planted>) -> Told {
+    pub fn registered(&mut self, home: &HomeDac, planted: Option<Planted>) -> NodeCounters {
         let before = self.met.replace(home.epoch());
         let is_new =
             before.is_some_and(|before| before != home.epoch()) && planted != Some(Planted::NotSentAgain);
         let met = MetDac { is_new, safe_when: Some(SafeWhen::Stored), takes_ahead: false };
         let topic = home.topic();
         self.spool.change(|spool| spool.connected([(0, topic)].into_iter(), met));
-        self.told()
+        self.counters()
     }
 
-    fn told(&self) -> Told {
+    fn counters(&self) -> NodeCounters {
         let sent = self.spool.sent(0);
-        Told { taken: self.taken, sent: sent.sequence, ring_full: sent.dropped.ring_full }
+        NodeCounters { taken: self.taken, sent: sent.sequence, ring_full: sent.dropped.ring_full }
     }
 
     pub fn has_unsent(&self) -> bool {
@@ -85,10 +85,10 @@ impl Node {
     }
 
     /// Sends the next batch. Returns counters to send before it, and its number with the drops before it.
-    pub fn ship(&mut self) -> Option<(Option<Told>, u64, u64)> {
+    pub fn ship(&mut self) -> Option<(Option<NodeCounters>, u64, u64)> {
         let shipment = self.spool.change(|spool| spool.take(1, |_| true));
         let header = Header::parse(shipment.batches.first()?).unwrap();
-        let told = shipment.tells_of_drops.then(|| self.told());
+        let told = shipment.tells_of_drops.then(|| self.counters());
         Some((told, header.first_sequence, header.dropped_before.into()))
     }
 

@@ -5,7 +5,7 @@
 pub enum Planted {
     /// The node frees what a DAC has received.
     ReceivedTakenForSafe,
-    /// Nobody learns the numbers of connections.
+    /// The numbers of connections are not reported.
     AttachIgnored,
     /// The node sends nothing again to a DAC that has received nothing.
     NotSentAgain,

@@ -3,11 +3,11 @@
 
 use super::{
     hashed::Hashed,
-    home::{Home, Numbers, RUN, lose, replaced},
+    home::{HomeDac, Numbers, RUN, lose, replaced},
     planted::Planted,
 };
 use oasis_dac::Standing;
-use oasis_relay::{Place, Source};
+use oasis_relay::{ResumePoint, Source};
 use oasis_wire::{batch::Header, quantity::Epoch};
 
 /// A connection to a DAC, as far as it carries samples.
@@ -24,7 +24,7 @@ enum Leg {
 #[derive(Debug, Clone, Hash)]
 pub struct Relay {
     pub known: Option<Standing>,
-    place: Hashed<Place>,
+    place: Hashed<ResumePoint>,
     legs: [Leg; 2],
     /// The last number that the reader has received.
     pub last: u64,
@@ -36,7 +36,7 @@ impl Relay {
     pub fn new() -> Self {
         Self {
             known: None,
-            place: Hashed::new(Place::of_new(None)),
+            place: Hashed::new(ResumePoint::of_new(None)),
             legs: [Leg::Idle, Leg::Idle],
             last: 0,
             announced: 0,
@@ -66,13 +66,13 @@ impl Relay {
     }
 
     /// Whether this DAC has a sample for a subscription.
-    pub fn has_unread(&self, at: usize, home: &Home) -> bool {
+    pub fn has_unread(&self, at: usize, home: &HomeDac) -> bool {
         matches!(self.legs[at], Leg::Reads { next, .. } if next < home.log.len())
     }
 
     /// A subscription is given up because the node has moved, or asked for and answered (`Feed::abandon`, `Feed::subscribe`). Both at once: what
     /// comes from the other DAC between question and answer may come after the answer too.
-    pub fn follow(&mut self, at: usize, home: &Home) {
+    pub fn follow(&mut self, at: usize, home: &HomeDac) {
         let resume = self.place.resume(home.epoch());
         self.legs[at] = match self.has_node_from(at) {
             true => Leg::Reads { epoch: home.epoch(), next: home.start(resume.as_deref()) },
@@ -84,7 +84,7 @@ impl Relay {
     pub fn read(
         &mut self,
         at: usize,
-        home: &Home,
+        home: &HomeDac,
         dropped: Numbers,
         planted: Option<Planted>,
     ) -> Result<bool, String> {

@@ -3,7 +3,7 @@
 use super::{
     checker::Model,
     hashed::Mixer,
-    home::{Home, Told, replaced},
+    home::{HomeDac, NodeCounters, replaced},
     node::Node,
     planted::Planted,
     relay::Relay,
@@ -48,16 +48,16 @@ pub enum Action {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum ToDac {
     Hello,
-    Counters(Told),
+    Counters(NodeCounters),
     Batch { first: u64, dropped_before: u64 },
 }
 
-/// How far the node is with a connection.
+/// Progress of the node with a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Phase {
     SaysHello,
     IsRegistered,
-    /// What is on it may still arrive.
+    /// Data on the connection may still arrive.
     IsGivenUp,
 }
 
@@ -70,7 +70,7 @@ struct Connection {
     to_dac: Vec<ToDac>,
     has_counters: bool,
     owes_answer: bool,
-    /// What the node knows to be safe by this connection.
+    /// Last number that the node knows to be safe by this connection.
     told_safe: u64,
 }
 
@@ -78,13 +78,13 @@ struct Connection {
 pub struct World {
     node: Node,
     connections: Vec<Connection>,
-    homes: [Home; 2],
+    homes: [HomeDac; 2],
     relay: Option<Relay>,
     /// Faults so far.
     faults: u8,
 }
 
-/// How much may happen.
+/// Upper bounds of the events.
 #[derive(Debug, Clone, Copy)]
 pub struct Bounds {
     /// Besides the one that the ring drops.
@@ -95,7 +95,7 @@ pub struct Bounds {
     pub has_relay: bool,
 }
 
-/// How often something was checked besides states.
+/// Number of checks besides those of states.
 #[derive(Debug, Default)]
 pub struct Checked {
     pub states: Cell<u64>,
@@ -119,7 +119,7 @@ impl Model for Cluster {
         World {
             node: Node::new(self.bounds.samples),
             connections: Vec::new(),
-            homes: [Home::new(0), Home::new(1)],
+            homes: [HomeDac::new(0), HomeDac::new(1)],
             relay: self.bounds.has_relay.then(Relay::new),
             faults: 0,
         }
@@ -170,7 +170,7 @@ impl World {
         self.connections.last_mut().filter(|connection| connection.phase != Phase::IsGivenUp)
     }
 
-    /// What happens without faults, in the order in which it goes on if nothing else does.
+    /// Adds the actions without faults, in the order in which they happen if nothing else does.
     fn calm_actions(&self, calm: &mut Vec<Action>) {
         for connection in &self.connections {
             if !connection.to_dac.is_empty() {
@@ -204,7 +204,7 @@ impl World {
         }
     }
 
-    /// What a DAC does, and what others do with it.
+    /// Adds the actions of a DAC, and those of others with it.
     fn calm_actions_of(&self, at: usize, calm: &mut Vec<Action>) {
         let home = &self.homes[at];
         if home.has_news_for_the_archive() {
@@ -348,7 +348,7 @@ impl World {
         Ok(())
     }
 
-    /// What is received, and what is safe. The node hears both at once: an answer that it does not hear is one that was not given.
+    /// Answers with received and safe numbers. The node hears both at once. An answer that it does not hear was not given.
     fn answer(&mut self, cluster: &Cluster) -> Result<(), String> {
         let Some(Connection { home, owes_answer, told_safe, .. }) = self.present().cloned() else {
             return Ok(());
@@ -412,7 +412,7 @@ impl World {
         self.is_stored(number) || self.node.dropped.has(number)
     }
 
-    /// What is true in each state.
+    /// Checks the conditions of each state.
     fn check(&self) -> Result<(), String> {
         for number in 1..=self.node.released() {
             let is_declared = self.homes.iter().any(|home| home.declared.has(number));
@@ -427,7 +427,7 @@ impl World {
         self.homes.iter().try_for_each(|home| home.check(|number| self.exists(number), self.node.dropped))
     }
 
-    /// What is true once nothing is left to happen.
+    /// Checks the conditions once nothing is left to happen.
     fn check_settled(&self) -> Result<(), String> {
         let Some(present) = self.present().filter(|present| present.phase == Phase::IsRegistered) else {
             return Err("the node is connected to nobody".into());

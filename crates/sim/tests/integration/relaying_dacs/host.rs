@@ -10,7 +10,7 @@ use oasis_dac::{
     Config, Dac, Follower, Hop, Instance, Moment, RelayedNode, StoredInstance, StoredNode, StoredRun,
     Upstream, UpstreamEvents,
 };
-use oasis_relay::Places;
+use oasis_relay::ResumePoints;
 use oasis_wire::{
     batch::Header,
     loss::Cause,
@@ -54,7 +54,7 @@ pub struct Host {
     /// Nodes of the other DAC.
     upstream: (Upstream, UpstreamEvents),
     /// Their samples, if they have readers.
-    line: Option<(Line, Places)>,
+    line: Option<(Line, ResumePoints)>,
     tracked: Vec<Tracked>,
     /// Readers here, two of each instance.
     watchers: [Watcher; 2 * INSTANCES],
@@ -84,7 +84,7 @@ impl Host {
         match &mut self.line {
             Some((line, places)) => line.reconnect(other, places, &self.upstream.0),
             None => {
-                let places = Places::default();
+                let places = ResumePoints::default();
                 self.line = Some((Line::new(other, &places), places));
             }
         }
@@ -112,7 +112,7 @@ impl Host {
     /// Everything arrives.
     pub fn settle_line(&mut self) {
         if let Some((line, _)) = &mut self.line {
-            line.look(&self.upstream.0);
+            line.renew_subscriptions(&self.upstream.0);
             line.hear_readers(&self.upstream.0, &mut self.upstream.1);
             line.send(usize::MAX);
             line.deliver(usize::MAX);

@@ -1,8 +1,8 @@
 //! The samples of relayed instances on their way from one DAC to another: subscriptions, answers and batches as on a WebSocket.
 
 use fastrand::Rng;
-use oasis_dac::{Cursor, Dac, Instance, Options, Signal, StartAt, Upstream, UpstreamEvents, Wanted};
-use oasis_relay::{Feed, Message, Places};
+use oasis_dac::{Cursor, Dac, Instance, Options, Signal, StartAt, Upstream, UpstreamEvents, UpstreamDemand};
+use oasis_relay::{Feed, Message, ResumePoints};
 use oasis_wire::{
     batch,
     quantity::{Epoch, Position, TopicId},
@@ -13,7 +13,7 @@ use std::{
     sync::Arc,
 };
 
-/// What the upstream has sent.
+/// Message that the upstream has sent.
 enum Sent {
     Message(Value),
     Batch(Vec<u8>),
@@ -33,12 +33,12 @@ pub struct Line {
     sent: VecDeque<Sent>,
     /// Topics here that have a subscription, or will have one.
     subscribed: BTreeSet<TopicId>,
-    /// Topics here whose subscriptions have ended: tried again at the next look.
+    /// Topics here whose subscriptions have ended: tried again at the next renewal.
     lapsed: BTreeSet<TopicId>,
 }
 
 impl Line {
-    pub fn new(there: &Arc<Dac>, places: &Places) -> Self {
+    pub fn new(there: &Arc<Dac>, places: &ResumePoints) -> Self {
         let (subscriptions, sent, subscribed, lapsed) = Default::default();
         let feed = Feed::new(places.clone(), there.epoch());
         Self { there: there.clone(), feed, subscriptions, sent, subscribed, lapsed }
@@ -50,7 +50,7 @@ impl Line {
     }
 
     /// The connection is lost, with what is on it. The next one is to this DAC.
-    pub fn reconnect(&mut self, there: &Arc<Dac>, places: &Places, upstream: &Upstream) {
+    pub fn reconnect(&mut self, there: &Arc<Dac>, places: &ResumePoints, upstream: &Upstream) {
         let before = std::mem::take(&mut self.subscribed);
         *self = Self::new(there, places);
         before.into_iter().for_each(|topic| self.subscribe(upstream, topic));
@@ -60,11 +60,11 @@ impl Line {
     pub fn hear_readers(&mut self, upstream: &Upstream, events: &mut UpstreamEvents) {
         while let Ok(topic) = events.wanted.try_recv() {
             match upstream.wanted(topic) {
-                Some((_, Wanted::Nothing)) if self.subscribed.remove(&topic) => {
+                Some((_, UpstreamDemand::Nothing)) if self.subscribed.remove(&topic) => {
                     let request = self.feed.unsubscribe(topic);
-                    self.ask(request);
+                    self.send_request(request);
                 }
-                Some((_, Wanted::Nothing)) | None => {}
+                Some((_, UpstreamDemand::Nothing)) | None => {}
                 Some(_) if !self.subscribed.contains(&topic) => self.subscribe(upstream, topic),
                 Some(_) => {}
             }
@@ -75,17 +75,17 @@ impl Line {
         if let Some((instance, wanted)) = upstream.wanted(topic).filter(|_| upstream.has(topic)) {
             self.subscribed.insert(topic);
             let request = self.feed.subscribe(instance, wanted);
-            self.ask(Some(request));
+            self.send_request(Some(request));
         }
     }
 
-    /// Now and then: subscriptions of nodes that have moved end, and others begin again.
-    pub fn look(&mut self, upstream: &Upstream) {
+    /// Runs now and then: subscriptions of nodes that have moved end, and others begin again.
+    pub fn renew_subscriptions(&mut self, upstream: &Upstream) {
         let moved: Vec<_> = self.subscribed.iter().copied().filter(|topic| !upstream.has(*topic)).collect();
         for topic in moved {
             self.subscribed.remove(&topic);
             let request = self.feed.abandon(topic);
-            self.ask(request);
+            self.send_request(request);
         }
         let lapsed = std::mem::take(&mut self.lapsed);
         for topic in lapsed.difference(&self.subscribed.clone()) {
@@ -94,7 +94,7 @@ impl Line {
     }
 
     /// The upstream carries out a request.
-    fn ask(&mut self, request: Option<Value>) {
+    fn send_request(&mut self, request: Option<Value>) {
         let Some(request) = request else { return };
         let answer = match &request["op"] {
             op if op == "subscribe" => self.begin(&request),
@@ -172,7 +172,7 @@ impl Line {
                 Some(Sent::Message(json)) => {
                     let message: Message = serde_json::from_value(json).unwrap();
                     let (request, ended) = self.feed.take(message);
-                    self.ask(request);
+                    self.send_request(request);
                     if let Some(topic) = ended.filter(|topic| self.subscribed.remove(topic)) {
                         self.lapsed.insert(topic);
                     }
@@ -187,12 +187,12 @@ impl Line {
             0..3 => self.hear_readers(upstream, events),
             3..6 => self.send(random.usize(1..4)),
             6..9 => self.deliver(random.usize(1..6)),
-            _ => self.look(upstream),
+            _ => self.renew_subscriptions(upstream),
         }
     }
 }
 
-/// Where a subscription continues, as the WebSocket door understands it.
+/// Returns where a subscription continues, as the WebSocket door does.
 pub fn start(resume: &str, instance: &Instance) -> StartAt {
     let log = &instance.log;
     let (position, portable) = match resume.split_once(' ') {

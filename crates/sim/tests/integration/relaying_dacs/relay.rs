@@ -7,7 +7,7 @@ use super::{
 };
 use fastrand::Rng;
 use oasis_dac::{Config, Dac, RegistryCursor, RegistryDelta, SchemaHash, Upstream, UpstreamEvents, now};
-use oasis_relay::{Mirror, Need, Places};
+use oasis_relay::{Mirror, Need, ResumePoints};
 use oasis_wire::{quantity::Epoch, schema::ProbeType};
 use serde_json::{Value, json};
 use std::{collections::BTreeSet, sync::Arc};
@@ -23,7 +23,7 @@ struct Leg {
 
 pub struct Relay {
     dac: Arc<Dac>,
-    places: Places,
+    places: ResumePoints,
     legs: [Leg; 2],
     watchers: [Watcher; INSTANCES],
     pub watched: Watched,
@@ -31,7 +31,7 @@ pub struct Relay {
 
 impl Relay {
     pub fn new(hosts: [&Arc<Dac>; 2]) -> Self {
-        let (dac, places) = (Dac::new(Config::default()), Places::default());
+        let (dac, places) = (Dac::new(Config::default()), ResumePoints::default());
         let legs = [0, 1].map(|at| {
             let (upstream, events) = Upstream::new(&dac);
             let mirror = Mirror::new(upstream, format!("hall-{at}"));
@@ -70,7 +70,7 @@ impl Relay {
             }
             let Leg { mirror, events, line, .. } = &mut self.legs[at];
             mirror.retry();
-            line.look(mirror.upstream());
+            line.renew_subscriptions(mirror.upstream());
             line.hear_readers(mirror.upstream(), events);
             for _ in 0..20 {
                 line.send(usize::MAX);
@@ -110,7 +110,7 @@ impl Relay {
 }
 
 impl Leg {
-    fn connect(&mut self, there: &Arc<Dac>, places: &Places) {
+    fn connect(&mut self, there: &Arc<Dac>, places: &ResumePoints) {
         self.mirror.lost();
         if self.line.epoch() != there.epoch() {
             self.cursor = RegistryCursor::default();

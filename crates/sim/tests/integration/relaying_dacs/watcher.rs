@@ -11,7 +11,7 @@ use oasis_wire::{
 };
 use std::{collections::BTreeSet, fmt, sync::Arc};
 
-/// What readers have received.
+/// Samples that readers have received.
 #[derive(Debug, Default, Clone, Copy)]
 pub struct Watched {
     pub samples: u64,
@@ -47,7 +47,7 @@ pub struct Watcher {
     last: u64,
     /// Samples that gaps have announced since the last one.
     announced: u64,
-    /// It has resumed where the log does not know: the door goes on after the last sample, from the archive.
+    /// The reader has resumed where the log does not know: the door continues after the last sample, from the archive.
     skips_old: bool,
 }
 

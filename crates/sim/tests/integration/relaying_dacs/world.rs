@@ -29,7 +29,7 @@ use uuid::Uuid;
 pub enum Planted {
     /// The node frees what a DAC has received.
     ReceivedTakenForSafe,
-    /// Nobody learns the numbers of connections.
+    /// The numbers of connections are not reported.
     AttachIgnored,
     /// The DAC calls samples stored that its archive does not have.
     StoredBeforeTheArchive,
@@ -37,7 +37,7 @@ pub enum Planted {
     KeptTakenForReceived,
 }
 
-/// What happened.
+/// Counts of events.
 #[derive(Debug, Default)]
 pub struct Counts {
     pub samples: u64,
@@ -129,7 +129,7 @@ pub struct World {
     hosts: [Host; 2],
     /// A relay of both, with readers.
     relay: Option<Relay>,
-    /// What readers of the DACs have received.
+    /// Samples that readers of the DACs have received.
     watched: Watched,
     /// The last one is that of the node, unless it is given up.
     connections: Vec<Connection>,
@@ -185,7 +185,7 @@ impl World {
         world
     }
 
-    /// What readers of the relay, and of the DACs, have received.
+    /// Samples that readers of the relay, and of the DACs, have received.
     pub fn received(&self) -> [Watched; 2] {
         [self.relay.as_ref().map_or(Watched::default(), |relay| relay.watched), self.watched]
     }
@@ -194,7 +194,7 @@ impl World {
         moment(self.seconds)
     }
 
-    /// What happens at the relay and its readers.
+    /// Runs one step of the relay and its readers.
     fn step_relay(&mut self) {
         let Some(relay) = &mut self.relay else { return };
         let [a, b] = &mut self.hosts;
@@ -490,15 +490,15 @@ impl World {
             let random = &mut self.random;
             self.hosts[host].commit(|| random.u32(0..4) > 0);
         }
-        self.tell_safe(host);
+        self.report_safe(host);
     }
 
-    fn tell_safe(&mut self, host: usize) {
+    fn report_safe(&mut self, host: usize) {
         let now = self.now();
         for at in 0..self.connections.len() {
             if self.connections[at].host == host {
                 let mut out = Vec::new();
-                self.connections[at].session.tell_safe(now, &mut out);
+                self.connections[at].session.report_safe(now, &mut out);
                 self.answer(at, out);
             }
         }
@@ -525,7 +525,7 @@ impl World {
             }
             for host in 0..2 {
                 self.hosts[host].commit(|| true);
-                self.tell_safe(host);
+                self.report_safe(host);
             }
             while self.present().is_some_and(|connection| !connection.to_node.is_empty()) {
                 self.hear();

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-/// What an answer is.
+/// Verdict on an answer.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Verdict {
     /// An event.

@@ -20,7 +20,7 @@ pub struct Client {
     reader: ResponseReader,
 }
 
-/// What reading brought.
+/// Progress of a read.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Progress {
     /// There is more to come.

@@ -26,15 +26,15 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Before a client whose connection failed tries again.
-const PAUSE: Duration = Duration::from_millis(100);
-/// Longest wait without a look at the clock.
-const TURN: Duration = Duration::from_millis(20);
-const SECOND: Duration = Duration::from_secs(1);
-/// Events between two looks at the clock.
-const EVENTS: usize = 1024;
+/// Delay before a client whose connection failed tries again.
+const RECONNECT_DELAY: Duration = Duration::from_millis(100);
+/// Longest wait between two readings of the clock.
+const MAX_POLL_WAIT: Duration = Duration::from_millis(20);
+const REPORT_INTERVAL: Duration = Duration::from_secs(1);
+/// Upper bound of events between two readings of the clock.
+const MAX_POLL_EVENTS: usize = 1024;
 
-/// What a process of the load does.
+/// Orders for a process of the load.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Orders {
     /// The server under test.
@@ -116,7 +116,7 @@ struct Generator<'a> {
     active: u64,
     /// Clients that try again.
     pausing: VecDeque<(Instant, usize)>,
-    seen: Seen,
+    seen: AnswerTally,
     began: Instant,
     seconds: u64,
 }
@@ -128,8 +128,8 @@ struct Seat {
     is_served: bool,
 }
 
-/// What comes of answers.
-struct Seen {
+/// Tally of answers.
+struct AnswerTally {
     tally: Tally,
     is_event_set: bool,
     clock_offset_ms: f64,
@@ -143,7 +143,7 @@ impl<'a> Generator<'a> {
                 .map(BufWriter::new)
                 .with_context(|| format!("cannot create {}", path.display()))
         });
-        let seen = Seen {
+        let seen = AnswerTally {
             tally: Tally::default(),
             is_event_set: orders.is_event_set,
             clock_offset_ms: orders.clock_offset_ms,
@@ -165,7 +165,7 @@ impl<'a> Generator<'a> {
     }
 
     fn run(mut self) -> anyhow::Result<()> {
-        let mut events = Events::with_capacity(EVENTS);
+        let mut events = Events::with_capacity(MAX_POLL_EVENTS);
         let mut buffer = vec![0; 64 * 1024];
         loop {
             let elapsed = self.began.elapsed();
@@ -174,7 +174,7 @@ impl<'a> Generator<'a> {
                 break;
             }
             self.begin_due(elapsed);
-            match self.poll.poll(&mut events, Some(TURN)) {
+            match self.poll.poll(&mut events, Some(MAX_POLL_WAIT)) {
                 Err(error) if error.kind() != ErrorKind::Interrupted => return Err(error.into()),
                 _ => {}
             }
@@ -237,7 +237,7 @@ impl<'a> Generator<'a> {
 
     fn fail(&mut self, index: usize, error: &io::Error) {
         self.seen.tally.error(&error.to_string());
-        self.pausing.push_back((Instant::now() + PAUSE, index));
+        self.pausing.push_back((Instant::now() + RECONNECT_DELAY, index));
     }
 
     fn serve(&mut self, index: usize, is_writable: bool, buffer: &mut [u8]) {
@@ -288,7 +288,7 @@ impl<'a> Generator<'a> {
     }
 
     fn report_seconds(&mut self, elapsed: Duration) -> anyhow::Result<()> {
-        while elapsed >= SECOND * (self.seconds as u32 + 1) {
+        while elapsed >= REPORT_INTERVAL * (self.seconds as u32 + 1) {
             let tally = &mut self.seen.tally;
             let second = Second {
                 second: self.seconds,
@@ -304,7 +304,7 @@ impl<'a> Generator<'a> {
     }
 }
 
-impl Seen {
+impl AnswerTally {
     fn answer(&mut self, line: &[u8], now: f64) {
         if let Some(file) = &mut self.file {
             // An error shows at the end, when the file is flushed.

@@ -9,5 +9,5 @@ mod tally;
 pub use generator::Orders;
 pub use tally::{Cycle, Tally};
 
-/// How the lab's binary is called to be a process of the load.
+/// Subcommand of the lab's binary that is a process of the load.
 pub const LOAD: &str = "push-load";

@@ -22,13 +22,13 @@ enum State {
     #[default]
     Status,
     Fields,
-    /// So many bytes of a body or a chunk.
+    /// Bytes of a body or a chunk that are still to come.
     Body(usize),
     /// The line with the size of a chunk.
     Size,
     /// The end of a chunk.
     ChunkEnd,
-    /// What follows the last chunk.
+    /// Lines after the last chunk.
     Trailer,
     UntilClosed,
     Done,

@@ -5,7 +5,7 @@ use crate::experiments::fleet;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Kinds of errors that are told apart.
+/// Upper bound of distinguished kinds of errors.
 const MAX_KINDS: usize = 32;
 /// Emits that are kept: ten minutes at a hundred a second.
 const MAX_EMITS: usize = 60_000;

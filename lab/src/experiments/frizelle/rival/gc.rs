@@ -1,4 +1,4 @@
-//! What the log of Java's garbage collector says (`-Xlog:gc`).
+//! Parser of the log of Java's garbage collector (`-Xlog:gc`).
 
 use crate::experiment::Measured;
 use std::{fs, path::Path};
@@ -8,7 +8,7 @@ use std::{fs, path::Path};
 struct Pause {
     /// Seconds since Java started.
     at: f64,
-    /// How long, in milliseconds.
+    /// Duration in milliseconds.
     length: f64,
     /// Used heap in megabytes, before and after.
     heap: (f64, f64),

@@ -9,7 +9,7 @@ use std::{
 
 /// The sources.
 const SOURCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/rivals/java");
-/// Where Maven puts what it built.
+/// Directory of Maven's output.
 const BUILT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../target/lab/rivals/java");
 /// The log of the garbage collector, in the folder of a cell.
 pub const GC_LOG: &str = "gc.log";

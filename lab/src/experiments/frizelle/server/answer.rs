@@ -1,6 +1,6 @@
 //! Answers as lines of JSON, with the fields of the study's section 3.4.1.2.
 
-use super::calls::Wish;
+use super::calls::EventRequest;
 use std::{
     fmt::Write,
     time::{Instant, SystemTime, UNIX_EPOCH},
@@ -37,7 +37,7 @@ pub struct Received {
     data: String,
 }
 
-/// What a request is answered with.
+/// Content of an answer.
 #[derive(Debug, Clone, Copy)]
 pub enum Content<'a> {
     /// An emit, and the request's place in its queue, from 1.
@@ -61,7 +61,7 @@ impl Stamp {
 
 impl Received {
     /// A request that came now.
-    pub fn new(wish: &Wish, start: usize) -> Self {
+    pub fn new(wish: &EventRequest, start: usize) -> Self {
         let kind = if wish.is_comet { "comet" } else { "poll" };
         let events = wish.events.iter().map(|name| quoted(name)).collect::<Vec<_>>().join(",");
         let duration = wish.duration.as_millis();
@@ -69,7 +69,7 @@ impl Received {
         Self { created: Stamp::now(), start, data }
     }
 
-    /// The answer that is sent now, while so many requests are in the pool.
+    /// Returns the answer that is sent now, while `finish` requests are in the pool.
     pub fn answer(&self, content: Content<'_>, finish: usize) -> Vec<u8> {
         let now = Stamp::now();
         let mut line = String::with_capacity(420);
@@ -133,7 +133,7 @@ pub mod short {
         "{\"cleared\":true}\n".into()
     }
 
-    /// Of a call that nobody knows, or that is wrong.
+    /// Returns the answer to an unknown or a wrong call.
     pub fn error(message: &str) -> String {
         format!("{{\"error\":{}}}\n", quoted(message))
     }

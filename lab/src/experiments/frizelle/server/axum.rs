@@ -3,7 +3,7 @@
 use super::{
     BACKLOG,
     answer::{Content, Emit, Received, Stamp, short},
-    calls::{Call, MAX_BODY, Wish, log, set_logging},
+    calls::{Call, EventRequest, MAX_BODY, log, set_logging},
     end_with_input,
 };
 use crate::order::ready;
@@ -38,7 +38,7 @@ use tokio::{
 /// Emits that a request may lag.
 const CAPACITY: usize = 64;
 
-/// What all handlers share.
+/// State that all handlers share.
 #[derive(Debug, Default)]
 struct Shared {
     events: Mutex<HashMap<String, Event>>,
@@ -116,7 +116,7 @@ async fn call(State(shared): State<Arc<Shared>>, uri: Uri) -> Response {
 }
 
 async fn request(State(shared): State<Arc<Shared>>, body: Bytes) -> Response {
-    let wish = match Wish::parse(&String::from_utf8_lossy(&body)) {
+    let wish = match EventRequest::parse(&String::from_utf8_lossy(&body)) {
         Ok(wish) => wish,
         Err(error) => return refusal(StatusCode::BAD_REQUEST, &error),
     };

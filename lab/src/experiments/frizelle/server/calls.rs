@@ -31,9 +31,9 @@ pub enum Call {
     Request,
 }
 
-/// What a client of the request manager wants.
+/// Request of a client to the request manager.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Wish {
+pub struct EventRequest {
     /// Whether it stays after an event.
     pub is_comet: bool,
     /// Events it is interested in.
@@ -60,7 +60,7 @@ impl Call {
     }
 }
 
-impl Wish {
+impl EventRequest {
     /// Parses the body of a request.
     pub fn parse(body: &str) -> Result<Self, String> {
         let events = parameter(body, "events").split(',').filter(|name| !name.is_empty());
@@ -111,9 +111,15 @@ mod tests {
 
     #[test]
     fn a_wish_is_a_form() {
-        let wish =
-            Wish { is_comet: false, events: vec!["a".into(), "b".into()], duration: Duration::from_secs(3) };
-        assert_eq!(Wish::parse("type=poll&events=a,b&duration=3000"), Ok(wish));
-        assert_eq!(Wish::parse("type=comet&events=&duration=0").map(|wish| wish.events), Ok(Vec::new()));
+        let wish = EventRequest {
+            is_comet: false,
+            events: vec!["a".into(), "b".into()],
+            duration: Duration::from_secs(3),
+        };
+        assert_eq!(EventRequest::parse("type=poll&events=a,b&duration=3000"), Ok(wish));
+        assert_eq!(
+            EventRequest::parse("type=comet&events=&duration=0").map(|wish| wish.events),
+            Ok(Vec::new())
+        );
     }
 }

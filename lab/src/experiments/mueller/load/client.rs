@@ -21,24 +21,24 @@ use tokio_tungstenite::{
 };
 
 /// Timeout of a handshake.
-const HANDSHAKE: Duration = Duration::from_secs(30);
-/// How long the last answers may take: an overloaded machine takes seconds.
-const LAST_ANSWERS: Duration = Duration::from_secs(20);
+const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(30);
+/// Timeout of the last answers: an overloaded machine takes seconds.
+const LAST_ANSWER_TIMEOUT: Duration = Duration::from_secs(20);
 /// Buffer of a connection: 25,000 of them must fit into memory. A file gets a larger one.
 const BUFFER: usize = 4 * 1024;
 const BUFFER_OF_FILES: usize = 64 * 1024;
 
 /// A client without a connection.
 pub struct Client {
-    /// Where it connects.
+    /// Address to connect to.
     pub server: SocketAddr,
     /// From where, if the server is on this machine.
     pub source: Ipv4Addr,
-    /// How the server is spoken to.
+    /// Server whose protocol is spoken.
     pub rival: Rival,
     /// Whether it waits for the answer to a ping before the next.
     pub is_file: bool,
-    /// What it sees.
+    /// Results of the client.
     pub pings: Shared,
     /// Between two pings.
     pub period: Duration,
@@ -51,7 +51,7 @@ type Socket = WebSocketStream<TcpStream>;
 impl Client {
     /// Pings until the end, and counts what it sees.
     pub async fn run(self) {
-        let opened = timeout(HANDSHAKE, self.open()).await;
+        let opened = timeout(HANDSHAKE_TIMEOUT, self.open()).await;
         let socket = match opened.context("no handshake in time").flatten() {
             Ok(socket) => socket,
             Err(why) => return self.pings.with(|pings| pings.refused(&why)),
@@ -115,7 +115,7 @@ impl Client {
             }
         }
         while !waiting.is_empty() {
-            let message = timeout_at(self.end + LAST_ANSWERS, socket.next()).await;
+            let message = timeout_at(self.end + LAST_ANSWER_TIMEOUT, socket.next()).await;
             let message = message.context("the last answers did not come in time")?;
             self.take(&mut socket, message, &mut waiting).await?;
         }

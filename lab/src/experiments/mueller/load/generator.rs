@@ -23,14 +23,14 @@ use tokio::time::{Instant, interval_at, sleep_until};
 const SHORTEST_PERIOD: Duration = Duration::from_millis(10);
 /// Connections from one source address: a machine has 28,000 ports for each.
 const PORTS: usize = 10_000;
-const SECOND: Duration = Duration::from_secs(1);
+const REPORT_INTERVAL: Duration = Duration::from_secs(1);
 
-/// What a process of the load does.
+/// Orders for a process of the load.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Orders {
     /// The processes of the server under test: one client after the other connects to each.
     pub servers: Vec<SocketAddr>,
-    /// How the server is spoken to.
+    /// Server whose protocol is spoken.
     pub rival: Rival,
     /// The number of the process.
     pub process: usize,
@@ -44,7 +44,7 @@ pub struct Orders {
     pub period_ms: u64,
     /// Whether a file answers a ping. Then a client that waits for its file does not ping again.
     pub is_file: bool,
-    /// Of the periods.
+    /// Seed of the periods.
     pub seed: u64,
 }
 
@@ -64,7 +64,7 @@ impl Orders {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         runtime.block_on(async {
             tokio::select! {
-                // Fails if nobody reads the reports any more.
+                // Fails if the reports are no longer read.
                 failed = report_seconds(&pings) => failed,
                 () = self.connect_all(&pings) => Ok(()),
             }
@@ -105,7 +105,7 @@ impl Orders {
 
 /// Reports each second until that fails.
 async fn report_seconds(pings: &Shared) -> anyhow::Result<()> {
-    let mut seconds = interval_at(Instant::now() + SECOND, SECOND);
+    let mut seconds = interval_at(Instant::now() + REPORT_INTERVAL, REPORT_INTERVAL);
     for second in 0.. {
         seconds.tick().await;
         let second = pings.with(|pings| Second {

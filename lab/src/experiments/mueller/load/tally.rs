@@ -1,4 +1,4 @@
-//! What the clients of a process see.
+//! Results of the clients of a process.
 
 use crate::experiments::fleet::Tally;
 use anyhow::Context;
@@ -11,10 +11,10 @@ use std::{
 };
 
 /// Longest time that is recorded as it is, in microseconds: an hour.
-const LONGEST: u64 = 3_600_000_000;
+const MAX_TIME_MICROS: u64 = 3_600_000_000;
 /// Digits of times.
 const DIGITS: u8 = 3;
-/// Kinds of failures that are told apart.
+/// Upper bound of distinguished kinds of failures.
 const MAX_KINDS: usize = 32;
 
 /// Counts of all clients together.
@@ -53,7 +53,7 @@ impl Pings {
             failures: BTreeMap::new(),
             pings: 0,
             by_worker: BTreeMap::new(),
-            times: Histogram::new_with_bounds(1, LONGEST, DIGITS).context("a histogram")?,
+            times: Histogram::new_with_bounds(1, MAX_TIME_MICROS, DIGITS).context("a histogram")?,
             open: 0,
             longest: 0.0,
         })
@@ -127,7 +127,7 @@ impl Shared {
         Ok(Self(Arc::new(Mutex::new(Pings::new()?))))
     }
 
-    /// Looks at them, or counts.
+    /// Runs a function with exclusive access to the pings.
     pub fn with<T>(&self, of: impl FnOnce(&mut Pings) -> T) -> T {
         of(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -141,7 +141,7 @@ impl Shared {
 
 /// A histogram as pairs of a value and its count.
 mod times {
-    use super::{DIGITS, Histogram, LONGEST};
+    use super::{DIGITS, Histogram, MAX_TIME_MICROS};
     use serde::{Deserialize, Deserializer, Serializer, de::Error};
 
     pub fn serialize<S: Serializer>(times: &Histogram<u64>, serializer: S) -> Result<S::Ok, S::Error> {
@@ -150,9 +150,9 @@ mod times {
     }
 
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Histogram<u64>, D::Error> {
-        let mut times = Histogram::new_with_bounds(1, LONGEST, DIGITS).map_err(D::Error::custom)?;
+        let mut times = Histogram::new_with_bounds(1, MAX_TIME_MICROS, DIGITS).map_err(D::Error::custom)?;
         for (value, count) in Vec::<(u64, u64)>::deserialize(deserializer)? {
-            times.record_n(value.min(LONGEST), count).map_err(D::Error::custom)?;
+            times.record_n(value.min(MAX_TIME_MICROS), count).map_err(D::Error::custom)?;
         }
         Ok(times)
     }

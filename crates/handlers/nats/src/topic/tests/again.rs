@@ -61,7 +61,7 @@ struct Delivery {
     is_acknowledged: bool,
 }
 
-/// What happened.
+/// Counts of events.
 #[derive(Debug, Default)]
 struct Counts {
     samples: u64,
@@ -181,7 +181,7 @@ fn import(copies: &[Copy], probe_type: &ProbeType) -> (Vec<u64>, ImportTotals) {
     (numbers, totals)
 }
 
-/// What is wrong with the numbers that a reader has taken.
+/// Checks the numbers that a reader has taken.
 fn judge(taken: &[u64], last: u64) -> Result<(), String> {
     for pair in taken.windows(2) {
         match pair {

@@ -2,7 +2,7 @@
 
 use super::Work;
 use crate::checkpoint;
-use oasis_alarms::{AlarmsError, Arrival, Checkpoint, CheckpointKey, Found, Handover, Home};
+use oasis_alarms::{AlarmsError, Arrival, Checkpoint, CheckpointKey, CopyLookup, Handover, NodeConnection};
 use oasis_dac::now;
 use oasis_wire::quantity::{Offset, Position, TopicId};
 use std::{
@@ -10,12 +10,12 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How long the rules of a node wait for its former DAC.
-const PATIENCE: Duration = Duration::from_secs(2);
-/// How often others are asked meanwhile.
-const ASK: Duration = Duration::from_millis(100);
+/// Time that the rules of a node wait for its former DAC.
+const HANDOVER_TIMEOUT: Duration = Duration::from_secs(2);
+/// Interval at which others are asked meanwhile.
+const REQUEST_INTERVAL: Duration = Duration::from_millis(100);
 
-/// What has come.
+/// Nodes that have come.
 #[derive(Debug, Default)]
 pub struct Arrivals {
     /// Nodes whose rules run here.
@@ -33,7 +33,7 @@ impl Arrivals {
 
     /// Whether it is time to look again.
     pub fn is_due(&self) -> bool {
-        !self.waiting.is_empty() && self.asked.is_none_or(|asked| asked.elapsed() >= ASK)
+        !self.waiting.is_empty() && self.asked.is_none_or(|asked| asked.elapsed() >= REQUEST_INTERVAL)
     }
 
     /// Nodes have gone.
@@ -49,7 +49,7 @@ impl Work<'_> {
         let arriving = self.arriving();
         let known: HashSet<&str> = arriving.iter().map(|(node, _)| node.as_str()).collect();
         self.homes.arrivals.waiting.retain(|node, _| known.contains(node.as_str()));
-        // What is evaluated must be committed before something else takes its place, and alarms need their rules.
+        // Evaluated samples must be committed before other states replace them, and alarms need their rules.
         let can_take = self.has_facts && self.pending.is_empty();
         let mut arrivals = Vec::new();
         for (node, home) in arriving {
@@ -62,7 +62,7 @@ impl Work<'_> {
         }
         if can_take && self.homes.arrivals.is_due() {
             self.homes.arrivals.asked = Some(Instant::now());
-            self.alarms.copies().ask();
+            self.alarms.copies().request_poll();
         }
         let is_news = !arrivals.is_empty();
         if let Err(error) = self.settle(arrivals) {
@@ -71,25 +71,29 @@ impl Work<'_> {
         is_news
     }
 
-    /// Nodes that are connected here and have not been looked at, with their connections.
-    fn arriving(&self) -> Vec<(String, Home)> {
+    /// Returns nodes that are connected here and were not handled yet, with their connections.
+    fn arriving(&self) -> Vec<(String, NodeConnection)> {
         let settled = &self.homes.arrivals.settled;
         let is_new = |node: &str| *node != self.config.node && !settled.contains(node);
         let nodes = self.dac.registry.connected_here(is_new).into_iter();
-        nodes.map(|(node, run, attach, since)| (node, Home { run, attach, since: since.0 })).collect()
+        nodes
+            .map(|(node, run, attach, since)| (node, NodeConnection { run, attach, since: since.0 }))
+            .collect()
     }
 
-    /// What another DAC had of a node; none as long as that may come.
+    /// Returns the state of a node at another DAC; none as long as it may come.
     fn found(&self, node: &str, since: Instant) -> Option<Option<(String, Handover)>> {
         let (copies, own) = (self.alarms.copies(), self.alarms.home(node));
         match copies.find(node, since, own.as_ref()) {
-            Found::Newest(newest) => Some(newest.map(|newest| *newest)),
-            Found::Wait if since.elapsed() >= PATIENCE => Some(copies.newest(node, own.as_ref())),
-            Found::Wait => None,
+            CopyLookup::Newest(newest) => Some(newest.map(|newest| *newest)),
+            CopyLookup::Wait if since.elapsed() >= HANDOVER_TIMEOUT => {
+                Some(copies.newest(node, own.as_ref()))
+            }
+            CopyLookup::Wait => None,
         }
     }
 
-    fn arrival(&self, node: String, home: Home, found: Option<(String, Handover)>) -> Arrival {
+    fn arrival(&self, node: String, home: NodeConnection, found: Option<(String, Handover)>) -> Arrival {
         let Some((dac, handover)) = found else {
             return Arrival { node, home, from: None, checkpoints: Vec::new() };
         };
@@ -100,7 +104,7 @@ impl Work<'_> {
         others.sort_unstable();
         others.dedup();
         others.retain(|instance| !known.contains(*instance));
-        // Of these the alarms alone are known.
+        // Only the alarms of these instances are known.
         for instance in others {
             let key = checkpoint::key(&node, instance);
             checkpoints.extend(checkpoint::without_states().and_then(|kept| self.in_place(key, &kept)));
@@ -138,7 +142,7 @@ impl Work<'_> {
                 self.begin_again(&node);
                 self.shared.lock().taken_nodes += 1;
                 // The other one learns that its part is here.
-                self.alarms.copies().ask();
+                self.alarms.copies().request_poll();
             }
             self.homes.departures.return_home(&node);
             self.homes.arrivals.waiting.remove(&node);

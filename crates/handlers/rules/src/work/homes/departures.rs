@@ -9,12 +9,12 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How long the alarms of a node that has gone wait for another DAC to take them.
-const GIVEN: Duration = Duration::from_secs(10);
-/// Least time between two looks.
-const LOOK: Duration = Duration::from_millis(20);
+/// Time that the alarms of a node that has gone wait for another DAC to take them.
+const HANDOVER_TIMEOUT: Duration = Duration::from_secs(10);
+/// Minimum interval of checks.
+const MIN_CHECK_INTERVAL: Duration = Duration::from_millis(20);
 
-/// What has gone.
+/// Nodes that have gone.
 #[derive(Debug, Default)]
 pub struct Departures {
     /// Whether alarms of such nodes may be left.
@@ -39,7 +39,7 @@ impl Departures {
     }
 
     fn is_due(&mut self) -> bool {
-        let is_due = self.has_left && self.looked.is_none_or(|looked| looked.elapsed() >= LOOK);
+        let is_due = self.has_left && self.looked.is_none_or(|looked| looked.elapsed() >= MIN_CHECK_INTERVAL);
         if is_due {
             self.looked = Some(Instant::now());
         }
@@ -101,7 +101,7 @@ impl Work<'_> {
             self.give(node)?;
         }
         let is_taken = |node: &str| match self.alarms.left(node) {
-            Some((is_given, age)) => is_given || age >= GIVEN || !self.alarms.is_asked(),
+            Some((is_given, age)) => is_given || age >= HANDOVER_TIMEOUT || !self.alarms.is_asked(),
             None => true,
         };
         let taken: BTreeSet<&str> = ending.iter().map(String::as_str).filter(|node| is_taken(node)).collect();

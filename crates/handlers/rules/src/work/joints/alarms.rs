@@ -1,7 +1,7 @@
 //! The alarms of rules over several inputs. They are those of the node of the first input, which may be at another DAC than the one that evaluates: so they do
 //! not go with a node. The DAC that begins takes them over as the former one has shown them, and that one ends them when it sees them there.
 
-use super::{Candidate, Place};
+use super::{Candidate, JointLocation};
 use crate::work::Work;
 use oasis_alarms::{AlarmKey, AlarmsError, CheckpointKey, HandedAlarm};
 use oasis_dac::{Hop, now};
@@ -11,17 +11,17 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How long an alarm waits until the other DAC shows it.
-const GIVEN: Duration = Duration::from_secs(10);
-/// Least time between two looks.
-const LOOK: Duration = Duration::from_millis(100);
+/// Time that an alarm waits until the other DAC shows it.
+const HANDOVER_TIMEOUT: Duration = Duration::from_secs(10);
+/// Minimum interval of checks.
+const MIN_CHECK_INTERVAL: Duration = Duration::from_millis(100);
 
-/// Where the alarms of joints are.
+/// Places of the alarms of joints.
 #[derive(Default)]
 pub struct JointAlarms {
     /// All that this DAC may have; with the DAC that evaluates instead, and since when, if there is one.
     known: HashMap<AlarmKey, Option<(Hop, Instant)>>,
-    /// Those that were taken over.
+    /// Alarms that were taken over.
     taken: HashSet<AlarmKey>,
     looked: Option<Instant>,
 }
@@ -47,16 +47,16 @@ impl Work<'_> {
             for (_, key) in self.alarms_of_joint(candidate.numbers, &candidate.key) {
                 let since = before.remove(&key).flatten();
                 let left = match &candidate.place {
-                    Place::Elsewhere(to) => {
+                    JointLocation::Elsewhere(to) => {
                         let since = since.filter(|(before, _)| before == to).map(|(_, since)| since);
                         Some((to.clone(), since.unwrap_or_else(Instant::now)))
                     }
-                    Place::Here | Place::Waiting(_) => None,
+                    JointLocation::Here | JointLocation::Waiting(_) => None,
                 };
                 known.insert(key, left);
             }
         }
-        // What comes back is taken again.
+        // Alarms that come back are taken again.
         self.joints.alarms.taken.retain(|key| known.get(key).is_some_and(Option::is_none));
         self.joints.alarms.known = known;
     }
@@ -86,7 +86,7 @@ impl Work<'_> {
         if found.is_empty() {
             return Ok(Some(Vec::new()));
         }
-        // What is evaluated must be committed before something else takes its place, and alarms need their rules.
+        // Evaluated samples must be committed before other states replace them, and alarms need their rules.
         if !self.has_facts || !self.pending.is_empty() {
             return Ok(None);
         }
@@ -102,7 +102,9 @@ impl Work<'_> {
     /// Takes alarms that have become known after their joint has begun: this DAC has connected to the other one a moment ago.
     fn take_late_alarms(&mut self) -> Result<(), AlarmsError> {
         for at in 0..self.joints.all.len() {
-            let Some(joint) = self.joints.all.get(at).filter(|joint| joint.begun.elapsed() < GIVEN) else {
+            let Some(joint) =
+                self.joints.all.get(at).filter(|joint| joint.begun.elapsed() < HANDOVER_TIMEOUT)
+            else {
                 continue;
             };
             let (numbers, key) = (joint.numbers(), joint.key());
@@ -115,7 +117,7 @@ impl Work<'_> {
 
     /// Takes the alarms of joints that have come, and ends those of joints that another DAC evaluates.
     pub(in crate::work) fn move_joint_alarms(&mut self) {
-        let is_early = self.joints.alarms.looked.is_some_and(|looked| looked.elapsed() < LOOK);
+        let is_early = self.joints.alarms.looked.is_some_and(|looked| looked.elapsed() < MIN_CHECK_INTERVAL);
         if is_early || !self.has_facts || !self.pending.is_empty() {
             return;
         }
@@ -137,7 +139,8 @@ impl Work<'_> {
                 .and_then(|relayed| relayed.get(key))
                 .is_some_and(|other| other.path.first().is_some_and(|hop| hop.epoch == to.epoch));
             // The other DAC may have ended it meanwhile. What an operator has silenced stays so.
-            let is_over = since.elapsed() >= GIVEN && (own.state != Standing::Normal || !own.is_silenced());
+            let is_over =
+                since.elapsed() >= HANDOVER_TIMEOUT && (own.state != Standing::Normal || !own.is_silenced());
             (is_shown || is_over).then(|| (key.clone(), to.dac.clone(), is_shown))
         });
         let ending: Vec<_> = ending.collect();

@@ -13,9 +13,9 @@ use std::{
 /// Most instances with which such rules may begin, of all DACs.
 const MAX_CANDIDATES: usize = 20_000;
 
-/// Where a joint is evaluated.
+/// DAC at which a joint is evaluated.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Place {
+pub enum JointLocation {
     Here,
     Elsewhere(Hop),
     /// This DAC does not know where this node is, or receives nothing of it.
@@ -25,29 +25,29 @@ pub enum Place {
 /// An instance with which a rule over several inputs begins.
 pub struct Candidate {
     pub key: CheckpointKey,
-    /// Of program and rule.
+    /// Numbers of program and rule.
     pub numbers: (usize, usize),
     pub driver: Arc<Instance>,
-    pub place: Place,
+    pub place: JointLocation,
 }
 
 /// Chooses among the homes of some nodes; the one of life `own` is this DAC.
-fn choose(key: &CheckpointKey, own: &str, homes: &[(&str, Option<NodeHome>)]) -> Place {
+fn choose(key: &CheckpointKey, own: &str, homes: &[(&str, Option<NodeHome>)]) -> JointLocation {
     let mut epochs = BTreeMap::new();
     for (node, home) in homes {
         match home {
-            Some(NodeHome::Here) => epochs.insert(own.to_owned(), Place::Here),
+            Some(NodeHome::Here) => epochs.insert(own.to_owned(), JointLocation::Here),
             Some(NodeHome::Relayed(hop)) => {
-                epochs.insert(hop.epoch.to_string(), Place::Elsewhere(hop.clone()))
+                epochs.insert(hop.epoch.to_string(), JointLocation::Elsewhere(hop.clone()))
             }
-            Some(NodeHome::Unreachable) | None => return Place::Waiting((*node).to_owned()),
+            Some(NodeHome::Unreachable) | None => return JointLocation::Waiting((*node).to_owned()),
         };
     }
     let CheckpointKey { rule, node, instance } = key;
     // Joints of one rule are spread over the DACs.
     let chosen = rendezvous::choose(&format!("{rule} {node}/{instance}"), epochs.keys().map(String::as_str));
     let chosen = chosen.map(str::to_owned);
-    chosen.and_then(|chosen| epochs.remove(&chosen)).unwrap_or(Place::Here)
+    chosen.and_then(|chosen| epochs.remove(&chosen)).unwrap_or(JointLocation::Here)
 }
 
 /// The nodes of a joint, that of its first instance first.
@@ -62,7 +62,7 @@ impl Work<'_> {
         self.set.programs.iter().any(|loaded| loaded.program.joins().next().is_some())
     }
 
-    /// What such rules may read: what other rules read, and what this DAC relays.
+    /// Returns the instances that such rules may read: those of other rules, and those that this DAC relays.
     pub(in crate::work) fn instances_to_join(&self, followed: &[Arc<Instance>]) -> Vec<Arc<Instance>> {
         let mut instances = followed.to_vec();
         if self.has_joins() {
@@ -161,21 +161,21 @@ mod tests {
         homes.iter().map(home).collect()
     }
 
-    fn place(number: u32, own: u64, homes: &[u64]) -> Place {
+    fn place(number: u32, own: u64, homes: &[u64]) -> JointLocation {
         choose(&joint(number), &Epoch(own).to_string(), &seen(own, homes))
     }
 
     #[test]
     fn it_is_where_all_its_nodes_are() {
-        assert_eq!(place(1, 7, &[7, 7]), Place::Here);
-        assert_eq!(place(1, 7, &[8, 8]), Place::Elsewhere(hop(8)));
+        assert_eq!(place(1, 7, &[7, 7]), JointLocation::Here);
+        assert_eq!(place(1, 7, &[8, 8]), JointLocation::Elsewhere(hop(8)));
     }
 
     #[test]
     fn nothing_is_evaluated_without_a_node() {
         for missing in [None, Some(NodeHome::Unreachable)] {
             let homes = [("a", Some(NodeHome::Here)), ("b", missing)];
-            assert_eq!(choose(&joint(1), "7", &homes), Place::Waiting("b".into()));
+            assert_eq!(choose(&joint(1), "7", &homes), JointLocation::Waiting("b".into()));
         }
     }
 
@@ -184,14 +184,14 @@ mod tests {
         fn all_that_relay_one_another_choose_the_same_home(
             number in 0_u32..1_000, homes in prop::collection::vec(1_u64..6, 1..8),
         ) {
-            let here: Vec<u64> = (1..7).filter(|own| place(number, *own, &homes) == Place::Here).collect();
+            let here: Vec<u64> = (1..7).filter(|own| place(number, *own, &homes) == JointLocation::Here).collect();
             prop_assert_eq!(here.len(), 1);
             prop_assert!(homes.contains(&here[0]), "it is the home of a node");
             for own in 1..7 {
                 let is_right = match place(number, own, &homes) {
-                    Place::Here => own == here[0],
-                    Place::Elsewhere(hop) => hop.epoch.0 == here[0],
-                    Place::Waiting(_) => false,
+                    JointLocation::Here => own == here[0],
+                    JointLocation::Elsewhere(hop) => hop.epoch.0 == here[0],
+                    JointLocation::Waiting(_) => false,
                 };
                 prop_assert!(is_right);
             }

@@ -24,14 +24,14 @@ pub struct HttpRequest {
 impl HttpRequest {
     /// Takes a request from the beginning of what has come; none if it is not all there.
     pub fn take(bytes: &mut Vec<u8>) -> io::Result<Option<Self>> {
-        const END: &[u8] = b"\r\n\r\n";
-        let Some(head) = bytes.windows(END.len()).position(|window| window == END) else {
+        const HEAD_END: &[u8] = b"\r\n\r\n";
+        let Some(head) = bytes.windows(HEAD_END.len()).position(|window| window == HEAD_END) else {
             return if bytes.len() > MAX_HEAD { Err(ErrorKind::InvalidData.into()) } else { Ok(None) };
         };
         let text = String::from_utf8_lossy(bytes.get(..head).unwrap_or_default()).into_owned();
         let length = header(&text, "content-length").map_or(Ok(0), |value| value.parse::<usize>());
         let length = length.ok().filter(|length| *length <= MAX_BODY).ok_or(ErrorKind::InvalidData)?;
-        let (start, end) = (head + END.len(), head + END.len() + length);
+        let (start, end) = (head + HEAD_END.len(), head + HEAD_END.len() + length);
         let Some(body) = bytes.get(start..end) else { return Ok(None) };
         let body = String::from_utf8_lossy(body).into_owned();
         let mut words = text.lines().next().unwrap_or_default().split(' ');

@@ -6,7 +6,7 @@ mod peer;
 use super::{
     BACKLOG,
     answer::{Content, Emit, Received, Stamp, short},
-    calls::{Call, Wish, log, set_logging},
+    calls::{Call, EventRequest, log, set_logging},
     end_with_input,
 };
 use crate::order::ready;
@@ -30,11 +30,11 @@ const LISTENER: Token = Token(usize::MAX);
 struct Event {
     interval: Duration,
     next: Option<Instant>,
-    waiting: Vec<Place>,
+    waiting: Vec<RequestKey>,
 }
 
 /// A connection, and the request on it: both a number and a connection's place may be used again.
-type Place = (usize, u64);
+type RequestKey = (usize, u64);
 
 struct Loop {
     poll: Poll,
@@ -107,7 +107,7 @@ impl Loop {
                     entry.insert(Peer::new(stream));
                 }
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
-                // Of the connection, or the limit of open files: the next may do.
+                // An error of the connection, or the limit of open files: the next call may succeed.
                 Err(_) => return Ok(()),
             }
         }
@@ -147,7 +147,7 @@ impl Loop {
     }
 
     fn receive(&mut self, key: usize, request: &HttpRequest) {
-        let wish = match Wish::parse(&request.body) {
+        let wish = match EventRequest::parse(&request.body) {
             Ok(wish) => wish,
             Err(error) => return self.finish(key, short::error(&error).as_bytes()),
         };

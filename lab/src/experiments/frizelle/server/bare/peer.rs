@@ -28,7 +28,7 @@ pub struct Peer {
 /// A request that waits.
 #[derive(Debug)]
 pub struct Waiting {
-    /// What its answers repeat.
+    /// The request as it came; its answers repeat it.
     pub received: Received,
     /// Its number.
     pub serial: u64,

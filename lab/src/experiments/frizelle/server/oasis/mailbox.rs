@@ -50,7 +50,7 @@ impl Mailbox {
 
     /// The next emit; none once the mailbox is closed.
     pub fn poll(&self, task: &Context<'_>) -> Poll<Option<Letter>> {
-        // Before the look: an emit that comes in between wakes the task again.
+        // Registered before the check: an emit that comes after it wakes the task again.
         self.waker.register(task.waker());
         let mut content = self.content.lock().unwrap_or_else(PoisonError::into_inner);
         match content.letters.pop_front() {

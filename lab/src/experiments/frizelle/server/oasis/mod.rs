@@ -10,7 +10,7 @@ mod requests;
 use super::{
     BACKLOG,
     answer::short,
-    calls::{Call, MAX_BODY, Wish, set_logging},
+    calls::{Call, EventRequest, MAX_BODY, set_logging},
     end_with_input,
 };
 use crate::order::ready;
@@ -27,7 +27,7 @@ use tokio::{
     time::sleep,
 };
 
-/// Tasks that run before a worker looks at sockets and timers again: the answers of an emit go out before the requests that follow them come in.
+/// Tasks that run before a worker polls sockets and timers again: the answers of an emit go out before the requests that follow them come in.
 const EVENT_INTERVAL: u32 = 4_096;
 
 /// Connections that wait to be closed; one more is closed at once.
@@ -35,7 +35,7 @@ const CLOSING: usize = 65_536;
 /// Longer than the answers of most emits take.
 const CLOSES_AFTER: Duration = Duration::from_millis(2);
 
-/// What all connections share.
+/// State that all connections share.
 #[derive(Debug)]
 struct Server {
     events: Events,
@@ -75,7 +75,7 @@ async fn accept(listener: TcpListener) -> std::io::Result<()> {
     loop {
         match listener.accept().await {
             Ok((stream, _)) => drop(tokio::spawn(converse(server.clone(), stream))),
-            // Of the connection, or the limit of open files: the next may do.
+            // An error of the connection, or the limit of open files: the next call may succeed.
             Err(_) => tokio::task::yield_now().await,
         }
     }
@@ -134,7 +134,7 @@ impl Server {
         let Ok(body) = to_bytes(Body::new(request.into_body()), MAX_BODY).await else {
             return refusal(StatusCode::PAYLOAD_TOO_LARGE, "the body is too long, or did not arrive");
         };
-        match Wish::parse(&String::from_utf8_lossy(&body)) {
+        match EventRequest::parse(&String::from_utf8_lossy(&body)) {
             Ok(wish) => json(self.pool.answer(&self.events, &wish).await),
             Err(error) => refusal(StatusCode::BAD_REQUEST, &error),
         }

@@ -3,7 +3,7 @@
 use super::{
     super::{
         answer::{Content, Received},
-        calls::{Wish, log},
+        calls::{EventRequest, log},
     },
     emitter::Events,
     mailbox::{Letter, Mailbox},
@@ -37,7 +37,7 @@ struct Waiting {
 
 impl Pool {
     /// The answer to a request: a body without an end, or the first event, or a timeout.
-    pub async fn answer(self: &Arc<Self>, events: &Events, wish: &Wish) -> Body {
+    pub async fn answer(self: &Arc<Self>, events: &Events, wish: &EventRequest) -> Body {
         log(|| format!("request {wish:?}"));
         let start = self.waiting.fetch_add(1, Ordering::Relaxed) + 1;
         let mailbox = Arc::<Mailbox>::default();

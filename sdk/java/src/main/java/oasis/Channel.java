@@ -33,16 +33,16 @@ final class Channel implements Closeable {
     private static final int MAX_TEXT = 400;
 
     /**
-     * How long a node waits for a DAC, in milliseconds.
+     * Timeouts of a node, in milliseconds.
      *
      * @param connect for the connection
      * @param silence for the next message, and for progress of a write
      * @param ping interval of the pings that the DAC answers
      */
-    record Patience(int connect, int silence, int ping) {
-        static final Patience ONE_DAC = new Patience(3_000, 5_000, 1_000);
+    record Timeouts(int connect, int silence, int ping) {
+        static final Timeouts ONE_DAC = new Timeouts(3_000, 5_000, 1_000);
         /** With another DAC to go to. */
-        static final Patience SEVERAL_DACS = new Patience(1_500, 1_500, 500);
+        static final Timeouts SEVERAL_DACS = new Timeouts(1_500, 1_500, 500);
     }
 
     /** Below TLS, if there is TLS. */
@@ -72,17 +72,17 @@ final class Channel implements Closeable {
      * @param context for TLS; null for that of the Java platform
      * @param maxBody longest message of the DAC that is read, in bytes
      */
-    static Channel open(String address, SSLContext context, Patience patience, int maxBody) throws IOException {
+    static Channel open(String address, SSLContext context, Timeouts timeouts, int maxBody) throws IOException {
         boolean isTls = address.startsWith(TLS);
         int colon = address.lastIndexOf(':');
         String host = address.substring(isTls ? TLS.length() : 0, colon).replaceAll("[\\[\\]]", "");
         int port = Integer.parseInt(address.substring(colon + 1));
-        Socket carrier = connect(host, port, patience);
+        Socket carrier = connect(host, port, timeouts);
         try {
             // Batches are sent when they are due; delaying them to fill packets would only age them.
             carrier.setTcpNoDelay(true);
-            carrier.setSoTimeout(patience.silence);
-            return new Channel(carrier, isTls ? encrypted(carrier, context, host, port) : carrier, patience.silence, maxBody);
+            carrier.setSoTimeout(timeouts.silence);
+            return new Channel(carrier, isTls ? encrypted(carrier, context, host, port) : carrier, timeouts.silence, maxBody);
         } catch (IOException | RuntimeException failed) {
             carrier.close();
             throw failed;
@@ -90,7 +90,7 @@ final class Channel implements Closeable {
     }
 
     /** Tries each address of the host. */
-    private static Socket connect(String host, int port, Patience patience) throws IOException {
+    private static Socket connect(String host, int port, Timeouts timeouts) throws IOException {
         InetAddress[] addresses;
         try {
             addresses = InetAddress.getAllByName(host);
@@ -101,12 +101,12 @@ final class Channel implements Closeable {
         for (InetAddress address : addresses) {
             Socket socket = new Socket();
             try {
-                socket.connect(new InetSocketAddress(address, port), patience.connect);
+                socket.connect(new InetSocketAddress(address, port), timeouts.connect);
                 return socket;
             } catch (ConnectException refused) {
                 failure = new ChannelException("connection refused by " + host + ":" + port + ": is the DAC running? (oasis dac)");
             } catch (SocketTimeoutException silent) {
-                failure = new ChannelException("no answer from " + host + ":" + port + " in " + patience.connect + " ms: check the address and the firewall");
+                failure = new ChannelException("no answer from " + host + ":" + port + " in " + timeouts.connect + " ms: check the address and the firewall");
             } catch (IOException other) {
                 failure = other;
             }

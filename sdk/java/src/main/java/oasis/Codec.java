@@ -53,15 +53,15 @@ abstract class Codec {
             case REAL32, REAL64 -> new Real(metric, type, wanted);
             case BOOLEAN -> new Truth(metric);
             case STRING -> new Text(metric);
-            default -> new Whole(metric, type, wanted);
+            default -> new IntegerCodec(metric, type, wanted);
         };
     }
 
-    private static final class Whole extends Codec {
+    private static final class IntegerCodec extends Codec {
         private final Primitive type;
         private final Class<?> wanted;
 
-        Whole(String metric, Primitive type, Class<?> wanted) {
+        IntegerCodec(String metric, Primitive type, Class<?> wanted) {
             super(metric);
             this.type = type;
             this.wanted = wanted;

@@ -115,7 +115,7 @@ final class Instance {
             drain(out);
         } else if (enabled && now - next >= 0) {
             long missed = advance(now);
-            // Nobody knows whether anything has changed: a probe on change has numbers for changes only.
+            // Changes before this call are unknown: a probe on change has numbers for changes only.
             if (changes == null) {
                 missing.notTaken += missed;
                 hole += missed;
@@ -306,7 +306,7 @@ final class Instance {
     record Command(long id, UUID uuid, Action action) {}
 
     /**
-     * What a command asks for.
+     * Action of a command.
      *
      * @param instance the instance's name
      * @param verb what to do

@@ -98,7 +98,7 @@ final class Outbox {
         for (int index = 0; index < taken.length; index++) {
             int topic = spool.topic(index);
             if (topic != 0) {
-                Spool.Place sent = spool.sent(index);
+                Spool.Position sent = spool.sent(index);
                 // Batches may wait in the spool, or be lost there: the loss after the last one sent is unknown then.
                 boolean isAll = missing[index].total() > 0 && sent.sequence + missing[index].total() == taken[index];
                 entries.add(Json.object("topic", Integer.toUnsignedLong(topic), "taken", taken[index], "sent", sent.sequence, "dropped",

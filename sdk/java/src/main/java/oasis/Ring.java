@@ -10,7 +10,8 @@ import java.util.concurrent.atomic.AtomicLong;
  * The ring between a pushed probe and its node. Any thread pushes and none waits; it is bounded, and drops are counted.
  *
  * <p>A producer claims words by advancing {@code tail}, writes its record, and publishes it by its first word, which is never 0. The node takes records in
- * order, clears their words, and then advances {@code head}. A producer that is suspended in between keeps later records in the ring until it continues.
+ * order, clears their words, and then advances {@code head}. A producer that is suspended before it publishes delays later
+ * records in the ring until it continues.
  *
  * <p>A record is three words (state and length, time, samples dropped so far), then the row, padded to whole words.
  */

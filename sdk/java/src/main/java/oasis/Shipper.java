@@ -10,7 +10,7 @@ import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.ThreadLocalRandom;
 import javax.net.ssl.SSLContext;
-import oasis.Channel.Patience;
+import oasis.Channel.Timeouts;
 import oasis.Instance.Action;
 import oasis.Instance.Command;
 
@@ -36,7 +36,7 @@ final class Shipper implements Runnable {
     private final boolean followsDemand;
     private final Outbox outbox;
     private final Collector collector;
-    private final Patience patience;
+    private final Timeouts timeouts;
     private final int maxBody;
     private volatile Channel channel;
     /** The connection of this number among all of the run is the node's home. */
@@ -53,7 +53,7 @@ final class Shipper implements Runnable {
         this.followsDemand = followsDemand;
         this.outbox = outbox;
         this.collector = collector;
-        patience = addresses.size() > 1 ? Patience.SEVERAL_DACS : Patience.ONE_DAC;
+        timeouts = addresses.size() > 1 ? Timeouts.SEVERAL_DACS : Timeouts.ONE_DAC;
         // The longest message is that of an answer or acknowledgement of all instances: a name may be escaped, six characters for one.
         long most = 64 * 1024 + instances.stream().mapToLong(instance -> 6L * instance.name.length() + 96).sum();
         maxBody = (int) Math.min(4 * 1024 * 1024, most);
@@ -124,7 +124,7 @@ final class Shipper implements Runnable {
     }
 
     private void converse(String address) throws IOException {
-        Channel open = Channel.open(address, tls, patience, maxBody);
+        Channel open = Channel.open(address, tls, timeouts, maxBody);
         channel = open;
         Map<String, Object> first = new LinkedHashMap<>(hello);
         first.put("attach", ++attach);
@@ -384,7 +384,7 @@ final class Shipper implements Runnable {
             control.add(Json.object("op", "goodbye", "reason", isLeaving(held) ? "drain" : "shutdown"));
         } else if (isPingDue) {
             control.add(ping(held));
-            times.nextPing = System.nanoTime() + patience.ping() * MS;
+            times.nextPing = System.nanoTime() + timeouts.ping() * MS;
         }
         if (isEnding && times.farewell - times.nextPing < 0 && !hasWaited) {
             times.nextPing = times.farewell;

@@ -72,7 +72,7 @@ final class Spool {
     }
 
     /** Samples of an instance: up to a sequence number, and dropped before it. */
-    static final class Place {
+    static final class Position {
         long sequence;
         final Missing dropped = new Missing();
         long spoolFull;
@@ -99,8 +99,8 @@ final class Spool {
             return hole;
         }
 
-        private Place copy() {
-            Place copy = new Place();
+        private Position copy() {
+            Position copy = new Position();
             copy.sequence = sequence;
             copy.spoolFull = spoolFull;
             copy.dropped.add(dropped);
@@ -116,11 +116,11 @@ final class Spool {
         /** Last sequence number that is safe. */
         private long safe;
         /** Up to the last sample that left the spool. */
-        private Place released = new Place();
+        private Position released = new Position();
         /** Up to the last sample that this DAC has received. */
-        private Place received = new Place();
+        private Position received = new Position();
         /** Up to the last sample sent on this connection, or received before. */
-        private Place sent = new Place();
+        private Position sent = new Position();
     }
 
     /** Adds a batch; releases the oldest received ones, or drops the oldest unsent ones, if needed. */
@@ -171,7 +171,7 @@ final class Spool {
         while (batches.size() < max && hasUnsent()) {
             Queued next = unsent.batches.element();
             Account account = accounts[next.batch.instance()];
-            Place place = account.sent.copy();
+            Position place = account.sent.copy();
             long dropped = place.advance(next);
             if (dropped > 0 && !batches.isEmpty()) {
                 break;
@@ -266,7 +266,7 @@ final class Spool {
         return accounts[instance].topic;
     }
 
-    Place sent(int instance) {
+    Position sent(int instance) {
         return accounts[instance].sent;
     }
 }

@@ -20,7 +20,7 @@ from typing import Any
 REPOSITORY = Path(__file__).resolve().parents[2]
 # On two busy processors a compiler takes its time.
 TIMEOUT = 300.0
-# Of the documentation: page, nodes, devices, TEM, and another page with its nodes.
+# Ports of the documentation: page, nodes, devices, TEM, and another page with its nodes.
 PORTS = (7070, 7071, 7075, 7000, 7080, 7081)
 
 
@@ -53,7 +53,7 @@ def end(process: subprocess.Popen[bytes], with_signal: signal.Signals) -> bool:
     return True
 
 
-class Surroundings:
+class PageEnvironment:
     """A folder for one page. Everything that it started ends with it."""
 
     def __init__(self, folder: Path, oasis: Path, wheel: Path | None) -> None:
@@ -110,7 +110,7 @@ class Surroundings:
                 "OASIS_LISTEN": f"127.0.0.1:{self.ports[7070]}",
                 "OASIS_CHANNEL_LISTEN": f"127.0.0.1:{self.ports[7071]}",
                 "OASIS_URL": self.page,
-                # What the repository depends on is there already, and nothing else is needed.
+                # The dependencies of the repository are there already, and nothing else is needed.
                 "CARGO_NET_OFFLINE": "true",
                 "CARGO_TARGET_DIR": str(REPOSITORY / "target/tutorials/cargo"),
                 "CARGO_PROFILE_DEV_DEBUG": "0",

@@ -3,19 +3,19 @@
 use crate::live::api;
 use anyhow::Context;
 use oasis_client::{DacAddress, Server};
-use oasis_rules::{KnownInstance, Surroundings};
+use oasis_rules::{EditorCatalog, KnownInstance};
 use oasis_wire::schema::ProbeType;
 use serde_json::Value;
 use std::{collections::HashSet, path::PathBuf, sync::Arc};
 
 /// Most types that are read.
-const MOST_TYPES: usize = 500;
+const MAX_TYPES: usize = 500;
 
 /// Asks a DAC for its instances, and for one schema of each version of a type.
-pub fn of_dac(dac: &DacAddress, ca: Option<PathBuf>) -> anyhow::Result<Surroundings> {
+pub fn of_dac(dac: &DacAddress, ca: Option<PathBuf>) -> anyhow::Result<EditorCatalog> {
     let api = api::prompt(&Server { url: dac.clone(), ca })?;
     let answer = api.get("/instances", &[])?;
-    let mut found = Surroundings::default();
+    let mut found = EditorCatalog::default();
     let mut known = HashSet::new();
     for instance in answer["instances"].as_array().into_iter().flatten() {
         let text = |key: &str| instance[key].as_str().unwrap_or_default().to_owned();
@@ -25,7 +25,7 @@ pub fn of_dac(dac: &DacAddress, ca: Option<PathBuf>) -> anyhow::Result<Surroundi
             probe_type: text("type"),
         });
         let of = (text("type"), text("uuid"), text("version"));
-        if known.len() < MOST_TYPES
+        if known.len() < MAX_TYPES
             && known.insert(of)
             && let Some(id) = instance["id"].as_u64()
         {

@@ -1,4 +1,5 @@
-//! Where a subscription continues, and which samples of a batch are new there. Pure: positions and headers in, counts out.
+//! Resume points: the position at which a subscription continues, and the new samples of a batch there. Pure: positions
+//! and headers in, counts out.
 
 use oasis_wire::{
     batch::Header,
@@ -6,16 +7,16 @@ use oasis_wire::{
 };
 use uuid::Uuid;
 
-/// Where a subscription continues.
+/// Position at which a subscription continues.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Place {
+pub struct ResumePoint {
     /// The next sample at the upstream.
     next: Option<Position>,
     /// The upstream's topic that this position is in. Another one has other samples at the same offsets.
     topic: u32,
     /// The last sample.
     last: Option<LastSample>,
-    /// Nobody has read for a while: samples of that time are left out.
+    /// Whether there was no reader for a while: samples of that time are left out.
     has_paused: bool,
 }
 
@@ -38,7 +39,7 @@ struct LastSample {
     ended: Option<Uuid>,
 }
 
-impl Place {
+impl ResumePoint {
     /// Returns the place of an instance that was not relayed before. It continues where its readers are, if it has any.
     pub fn of_new(continues: Option<PortablePosition>) -> Self {
         let last = continues.map(|PortablePosition { run, sequence }| LastSample {
@@ -56,12 +57,12 @@ impl Place {
         continues.is_none_or(|at| last == Some((at.run, at.sequence)))
     }
 
-    /// Notes that nobody reads for a while.
+    /// Notes that there is no reader for a while.
     pub(crate) fn pause(&mut self) {
         self.has_paused = true;
     }
 
-    /// Whether nobody has read since the last sample.
+    /// Returns whether there was no reader since the last sample.
     pub(crate) fn has_paused(&self) -> bool {
         self.has_paused
     }
@@ -76,7 +77,7 @@ impl Place {
         if let Some(at) = self.next.filter(|at| at.epoch == epoch) {
             return (!self.has_paused).then(|| at.to_string());
         }
-        // The samples of a pause come too: without the position of another DAC nobody can say which are new.
+        // The samples of a pause come too: the position of another DAC is needed to find the new ones.
         let last = self.last.filter(|last| !last.run.is_nil());
         let portable =
             last.map(|last| PortablePosition { run: last.run, sequence: last.sequence.saturating_add(1) });
@@ -130,7 +131,7 @@ impl Place {
 }
 
 impl LastSample {
-    /// Returns the last sample of a batch that follows another sample. The registry may tell of a new run later than its first batch
+    /// Returns the last sample of a batch that follows another sample. The registry may report a new run after its first batch
     /// comes: until then it has no name.
     fn after(before: Option<Self>, registered: Option<Uuid>, header: &Header) -> Self {
         let sequence = header.first_sequence.saturating_add(header.count.into()).saturating_sub(1);
@@ -171,7 +172,7 @@ mod tests {
     fn a_place_from_before_the_node_was_connected_here_is_not_where_readers_continue() {
         let run = Uuid::from_u128(7);
         let at = |sequence| Some(PortablePosition { run, sequence });
-        let before = Place::default();
+        let before = ResumePoint::default();
         assert!(before.leads_to(None) && !before.leads_to(at(3)));
         let relayed = before.after(SOURCE, Some(run), &header(1));
         assert!(relayed.leads_to(at(3)) && relayed.leads_to(None));

@@ -1,8 +1,8 @@
-//! Where a shard is reached, and how loaded it is.
+//! Handle of a shard: its inbox and its load.
 
 use super::{
     balance::Load,
-    inbox::{Event, Inbox, Passenger},
+    inbox::{Event, Inbox, IncomingConnection},
 };
 use oasis_dac::ShardMeter;
 use std::sync::{
@@ -10,9 +10,9 @@ use std::sync::{
     atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering},
 };
 
-/// Where a shard is reached. After a panic it has another inbox: events for the connections that it had then are obsolete.
+/// Handle of a shard. After a panic it has another inbox: events for the connections that it had then are obsolete.
 #[derive(Debug)]
-pub struct Home {
+pub struct ShardHandle {
     /// The shard's number.
     pub number: usize,
     /// The shard's counters.
@@ -20,14 +20,14 @@ pub struct Home {
     inbox: Mutex<Arc<Inbox>>,
     is_ending: AtomicBool,
     is_leaving: AtomicBool,
-    /// Of the last second, in thousandths of a core.
+    /// Load of the last second, in thousandths of a core.
     cpu: AtomicU32,
     /// Connections that it was sent since.
     taken: AtomicUsize,
 }
 
-impl Home {
-    /// Of a shard with this inbox.
+impl ShardHandle {
+    /// Creates the handle of a shard with this inbox.
     pub fn new(number: usize, meter: Arc<ShardMeter>, inbox: Arc<Inbox>) -> Self {
         Self {
             number,
@@ -44,7 +44,7 @@ impl Home {
     ///
     /// # Errors
     /// Gives the connection back.
-    pub fn board(&self, passenger: Passenger) -> Result<(), Passenger> {
+    pub fn board(&self, passenger: IncomingConnection) -> Result<(), IncomingConnection> {
         let seat = self.meter.seat();
         self.taken.fetch_add(1, Ordering::Relaxed);
         self.inbox().board(passenger, seat)
@@ -59,7 +59,7 @@ impl Home {
 
     /// Asks the shard to hand over all its connections and to end.
     pub fn leave(&self) {
-        // Before the event: a shard that starts again meanwhile looks at it.
+        // The flag is set before the event: a shard that starts again meanwhile checks it.
         self.is_leaving.store(true, Ordering::SeqCst);
         self.meter.leave();
         self.inbox().post(Event::Leave);

@@ -1,7 +1,7 @@
 //! The state of a group in a form to keep.
 
 use super::{
-    Asked, Group, Times,
+    Group, PendingSample, Times,
     clock::{Clock, Timeline},
     other::{FeedState, Other},
     queue::{Queue, Sample},
@@ -9,18 +9,18 @@ use super::{
 use crate::{
     evaluate::{
         instance::{SavedState, State, open, restore_memories, seal},
-        window::{Memory, Remembered},
+        window::{Memory, SavedMemory},
     },
     program::{Feed, Program},
 };
 use serde::{Deserialize, Serialize};
 
 #[derive(Serialize, Deserialize)]
-struct Kept {
+struct SavedGroup {
     /// The columns of the values of its samples: another file can have them in another order.
     columns: Vec<String>,
-    pending: Vec<Asked>,
-    others: Vec<KeptOther>,
+    pending: Vec<PendingSample>,
+    others: Vec<SavedOther>,
     clocks: Vec<Clock>,
     timeline: Timeline,
     dac_time: u64,
@@ -30,9 +30,9 @@ struct Kept {
 }
 
 #[derive(Serialize, Deserialize)]
-struct KeptOther {
+struct SavedOther {
     columns: Vec<String>,
-    feeds: Vec<(Vec<Remembered>, f64)>,
+    feeds: Vec<(Vec<SavedMemory>, f64)>,
     queue: Vec<Sample>,
     taken: Option<u64>,
     newest: Option<u64>,
@@ -48,7 +48,7 @@ impl Group {
             let (rule, fingerprint) = (program.rules.get(*at)?.name.clone(), program.fingerprint(*at)?);
             Some(SavedState { rule, fingerprint, state: state.save()? })
         };
-        let kept = Kept {
+        let kept = SavedGroup {
             columns: columns(program, rule.input),
             pending: self.pending.iter().cloned().collect(),
             others: self.others.iter().map(|other| other.save(program)).collect(),
@@ -70,10 +70,10 @@ impl Group {
         if saved.rule != rule.name || saved.fingerprint != program.fingerprint(self.rule)? {
             return None;
         }
-        let kept: Kept = open(&saved.state)?;
-        let order = Order::new(&kept.columns, &columns(program, rule.input));
+        let kept: SavedGroup = open(&saved.state)?;
+        let order = ColumnOrder::new(&kept.columns, &columns(program, rule.input));
         let reordered =
-            kept.pending.into_iter().map(|asked| Asked { sample: order.of(&asked.sample), ..asked });
+            kept.pending.into_iter().map(|asked| PendingSample { sample: order.of(&asked.sample), ..asked });
         let pending = Queue::new(order.0.len()).filled(reordered.collect())?;
         if kept.others.len() != self.others.len() || kept.clocks.len() != self.clocks.len() {
             return None;
@@ -102,10 +102,10 @@ impl Group {
 }
 
 impl Other {
-    fn save(&self, program: &Program) -> KeptOther {
+    fn save(&self, program: &Program) -> SavedOther {
         let feed =
             |(_, state): &(usize, FeedState)| (state.memories.iter().map(Memory::save).collect(), state.held);
-        KeptOther {
+        SavedOther {
             columns: columns(program, self.input),
             feeds: self.states.iter().map(feed).collect(),
             queue: self.queue.iter().cloned().collect(),
@@ -117,9 +117,9 @@ impl Other {
     }
 }
 
-impl KeptOther {
+impl SavedOther {
     fn restore(self, program: &Program, of: &Other, feeds: &[Feed]) -> Option<Other> {
-        let order = Order::new(&self.columns, &columns(program, of.input));
+        let order = ColumnOrder::new(&self.columns, &columns(program, of.input));
         let mut other = Other { clock: of.clock, ..Other::new(of.input, feeds, order.0.len()) };
         if other.states.len() != self.feeds.len() {
             return None;
@@ -140,10 +140,10 @@ fn columns(program: &Program, input: usize) -> Vec<String> {
     columns.iter().map(|column| column.path.join(".")).collect()
 }
 
-/// Where the value of each column was.
-struct Order(Vec<Option<usize>>);
+/// For each column, the earlier index of its value.
+struct ColumnOrder(Vec<Option<usize>>);
 
-impl Order {
+impl ColumnOrder {
     fn new(kept: &[String], wanted: &[String]) -> Self {
         Self(wanted.iter().map(|column| kept.iter().position(|known| known == column)).collect())
     }

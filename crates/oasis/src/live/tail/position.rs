@@ -1,4 +1,4 @@
-//! Where a follower is in an instance, at whichever DAC.
+//! Position of a follower in an instance, valid at any DAC.
 
 use oasis_wire::{
     batch::Sample,
@@ -9,11 +9,11 @@ use std::collections::BTreeMap;
 use uuid::Uuid;
 
 /// Most samples shown ahead of their turn that are remembered. Older ones are shown again.
-const AHEAD: usize = 65_536;
+const MAX_AHEAD_SAMPLES: usize = 65_536;
 
 /// The next sample that a follower wants.
 #[derive(Debug, Default)]
-pub struct Place {
+pub struct FollowPosition {
     /// At the DAC that it follows now.
     position: Option<Position>,
     /// The run of the node; none if it is not known which run the newest sample is of.
@@ -28,7 +28,7 @@ pub struct Place {
     ahead: BTreeMap<u64, u64>,
 }
 
-impl Place {
+impl FollowPosition {
     /// Takes the message that begins a subscription.
     pub fn begin(&mut self, subscribed: &Value) {
         self.move_to(subscribed);
@@ -37,7 +37,7 @@ impl Place {
         if self.next.is_none() {
             self.run = run;
         } else if self.run != run {
-            // What the node has sent before cannot be told by its number.
+            // The sequence number cannot show what the node sent before.
             self.run = None;
         }
     }
@@ -72,7 +72,7 @@ impl Place {
         if is_before || self.ahead.get(&sample.sequence) == Some(&sample.time) {
             return false;
         }
-        if self.ahead.len() >= AHEAD {
+        if self.ahead.len() >= MAX_AHEAD_SAMPLES {
             self.ahead.pop_first();
         }
         self.ahead.insert(sample.sequence, sample.time);
@@ -122,8 +122,8 @@ mod tests {
     }
 
     /// After samples 7 and 8, at times 70 and 80.
-    fn followed() -> Place {
-        let mut place = Place::default();
+    fn followed() -> FollowPosition {
+        let mut place = FollowPosition::default();
         place.begin(&subscribed("aa", 3, RUN));
         assert_eq!(
             (place.resume(), place.take(&sample(7, 3, 70)), place.take(&sample(8, 4, 80))),
@@ -175,7 +175,7 @@ mod tests {
         assert!(!place.has(&sample(1, 1, 90)));
         assert_eq!(place.take(&sample(1, 1, 90)), Some(9));
         assert_eq!(place.resume().unwrap(), "00000000000000bb:2");
-        // The DAC may tell of the old run although samples of a new one follow.
+        // The DAC may report the old run although samples of a new one follow.
         let mut place = followed();
         place.begin(&subscribed("bb", 0, RUN));
         assert!(!place.has(&sample(1, 0, 90)));

@@ -16,7 +16,7 @@ use oasis_dac::Instance;
 use oasis_doors::{Problem, permissions::Caller, view::Integers};
 use oasis_handler::InstanceLog;
 use oasis_query::search::{
-    Cursor, FoundRecords, MOST_BYTES, Order, Record, Searched, SearchQuery, has_records, levels_of, search,
+    Cursor, FoundRecords, MOST_BYTES, Order, Record, SearchQuery, Searched, has_records, levels_of, search,
 };
 use oasis_store::{History, ReadError};
 use oasis_wire::value;
@@ -173,8 +173,8 @@ fn wanted(request: &Request) -> Result<SearchQuery, Problem> {
         Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "bad_search", format!("{place}: {error}"))
     };
     let times = request.from..request.until.unwrap_or(u64::MAX);
-    let mut wanted =
-        SearchQuery::of(times, request.limit.unwrap_or(DEFAULT_PAGE_RECORDS)).with_level(request.level.clone());
+    let mut wanted = SearchQuery::of(times, request.limit.unwrap_or(DEFAULT_PAGE_RECORDS))
+        .with_level(request.level.clone());
     wanted = wanted.with_words(&request.text).map_err(|error| bad("text", &error))?;
     for field in &request.fields {
         wanted = wanted.with_field(field).map_err(|error| bad("fields", &error))?;

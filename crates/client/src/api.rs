@@ -1,6 +1,6 @@
 //! A client of the HTTP API (`docs/reference/http-api.md`).
 
-use crate::{ClientError, DacAddress, Refused, Server, token, trust};
+use crate::{ClientError, DacAddress, Refusal, Server, token, trust};
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::Value;
 use std::{
@@ -244,7 +244,7 @@ impl Api {
             }
             _ => detail,
         };
-        Err(Refused { status: status.as_u16(), code, detail }.into())
+        Err(Refusal { status: status.as_u16(), code, detail }.into())
     }
 }
 

@@ -8,7 +8,7 @@ use std::{fmt, io, path::PathBuf, time::Duration};
 pub enum ClientError {
     /// The server has answered, and refuses the request.
     #[error(transparent)]
-    Refused(#[from] Refused),
+    Refused(#[from] Refusal),
     /// The server does not answer.
     #[error(
         "no DAC at {base}: is `oasis up` or `oasis dac` running, and is this the port of its page (7070 by default)?: {why}"
@@ -114,7 +114,7 @@ fn silent(tems: &[(String, ClientError)]) -> String {
 
 impl ClientError {
     /// The refusal, if the server has answered with one.
-    pub fn refusal(&self) -> Option<&Refused> {
+    pub fn refusal(&self) -> Option<&Refusal> {
         match self {
             Self::Refused(refused) => Some(refused),
             _ => None,
@@ -151,7 +151,7 @@ impl ClientError {
 
 /// A request that the server has refused.
 #[derive(Debug, Clone)]
-pub struct Refused {
+pub struct Refusal {
     /// Status of the answer.
     pub status: u16,
     /// The code of the problem, such as `bad_token`.
@@ -160,17 +160,17 @@ pub struct Refused {
     pub detail: String,
 }
 
-impl Refused {
+impl Refusal {
     /// Whether the same request would be refused again. Too many requests, or a fault of the server, pass.
     fn is_final(&self) -> bool {
         (400..500).contains(&self.status) && ![408, 429].contains(&self.status)
     }
 }
 
-impl fmt::Display for Refused {
+impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.detail)
     }
 }
 
-impl std::error::Error for Refused {}
+impl std::error::Error for Refusal {}

@@ -1,7 +1,7 @@
 //! A client of DACs and TEMs over HTTP: which DAC a tool or a node talks to. Synchronous.
 //!
-//! [`Tems`] are the TEMs that somebody named. They are asked for a [`TemList`]: the DACs that they know. A tool chooses one of them by its name or by
-//! its nodes, and talks to its [`Api`]. A node has [`NodeDacs`]: a thread keeps the list of its DACs new, and nobody waits for it.
+//! [`Tems`] are the configured TEMs. They are asked for a [`TemList`]: the DACs that they know. A tool chooses one of them by its name or by
+//! its nodes, and talks to its [`Api`]. A node has [`NodeDacs`]: a thread keeps the list of its DACs new, without blocking its callers.
 //!
 //! ```no_run
 //! use oasis_client::{Api, TemAddresses, Tems};
@@ -28,8 +28,8 @@ pub mod trust;
 
 pub use address::{DEFAULT_URL, DacAddress, Server, data_channel};
 pub use api::{Api, HostToken};
-pub use error::{ClientError, Refused};
+pub use error::{ClientError, Refusal};
 pub use list::{TemList, similar};
 pub use node_dacs::NodeDacs;
 pub use tem_addresses::{TemAddress, TemAddressError, TemAddresses};
-pub use tems::{Found, Tems};
+pub use tems::{FetchedTems, Tems};

@@ -1,6 +1,6 @@
 //! Finds TEMs in the local network by multicast DNS (RFC 6762, RFC 6763): `oasis tem --mdns` announces them.
 //!
-//! Anybody in the network can announce anything. So an announcement yields an address at most, which is then asked like one that was typed, with TLS
+//! Any host in the network can announce anything. So an announcement yields an address at most, which is then asked like one that was typed, with TLS
 //! verified if it has any. Nothing here says whether a TEM lives.
 
 use crate::{ClientError, DacAddress};

@@ -31,9 +31,9 @@ pub struct Tems {
     discovered: Vec<DacAddress>,
 }
 
-/// Current or last known answers of TEMs.
+/// Answer of the TEMs, or the last one that is remembered.
 #[derive(Debug, Clone)]
-pub struct Found {
+pub struct FetchedTems {
     /// The DACs.
     pub list: TemList,
     /// Why no TEM has answered, and the age of the list, if it is one from before.
@@ -84,13 +84,13 @@ impl Tems {
     ///
     /// # Errors
     /// If a TEM refuses, or if none answers and none has answered before.
-    pub fn fetch(&mut self, node: Option<&str>) -> Result<Found, ClientError> {
-        let error = match self.ask(node) {
+    pub fn fetch(&mut self, node: Option<&str>) -> Result<FetchedTems, ClientError> {
+        let error = match self.fetch_list(node) {
             Ok(list) => {
                 if let Some(memory) = Memory::of(&list.tem().url) {
                     memory.write(list.view());
                 }
-                return Ok(Found { list, remembered: None });
+                return Ok(FetchedTems { list, remembered: None });
             }
             Err(error) if error.is_final() => return Err(error),
             Err(error) => error,
@@ -112,14 +112,14 @@ impl Tems {
         }
         let mut list = TemList::new(tem, view);
         node.iter().for_each(|node| list.prefer_holders(node));
-        Ok(Found { list, remembered: Some(Remembered { why, age }) })
+        Ok(FetchedTems { list, remembered: Some(Remembered { why, age }) })
     }
 
     /// As above, for a process that keeps the last answer itself.
     ///
     /// # Errors
     /// If a TEM refuses, or none answers.
-    pub fn ask(&mut self, node: Option<&str>) -> Result<TemList, ClientError> {
+    pub fn fetch_list(&mut self, node: Option<&str>) -> Result<TemList, ClientError> {
         let mut list = match self.ask_known(node) {
             // Others may have come.
             Err(error) if self.discovers() && !error.is_final() => {
@@ -223,7 +223,7 @@ impl Question {
     /// Asks one after the other, without waiting long for any. A TEM without DACs may have just started: it counts if no other one has any.
     fn ask_all(self, servers: Vec<Server>) -> Result<TemList, ClientError> {
         if let [server] = &servers[..] {
-            return self.ask(server).map_err(|error| silent(vec![(server.url.to_string(), error)]));
+            return self.request_list(server).map_err(|error| silent(vec![(server.url.to_string(), error)]));
         }
         // Each of them ends by itself before that.
         let deadline = Instant::now() + REQUEST_TIMEOUT + STAGGER * servers.len() as u32;
@@ -265,12 +265,12 @@ impl Question {
     ) -> Result<(), ClientError> {
         thread::Builder::new().name("oasis-ask".into()).spawn(move || {
             // The receiver is closed if another TEM has answered.
-            let _ = answers.send((server.url.to_string(), self.ask(&server)));
+            let _ = answers.send((server.url.to_string(), self.request_list(&server)));
         })?;
         Ok(())
     }
 
-    fn ask(&self, server: &Server) -> Result<TemList, ClientError> {
+    fn request_list(&self, server: &Server) -> Result<TemList, ClientError> {
         let api = Api::within(server, Some(REQUEST_TIMEOUT))?.with_host_token(self.host_token);
         let query: Vec<_> = self.node.iter().map(|node| ("node", node.as_str())).collect();
         Ok(TemList::new(server.clone(), api.get_bounded("/tem", &query, MAX_LIST_BYTES)?))
@@ -379,17 +379,17 @@ mod tests {
         let (good, dead, silent) =
             (FakeTem::new(Answer::Json(OK, DACS)), nobody(), FakeTem::new(Answer::Silence));
         let mut several = tems(&[&dead, &silent.address, &good.address]);
-        assert_eq!(names(&several.ask(Some("plant")).unwrap()), ["hall-1"]);
+        assert_eq!(names(&several.fetch_list(Some("plant")).unwrap()), ["hall-1"]);
         assert_eq!(several.in_order()[0].url.to_string(), good.address);
-        assert_eq!(names(&several.ask(Some("plant")).unwrap()), ["hall-1"]);
+        assert_eq!(names(&several.fetch_list(Some("plant")).unwrap()), ["hall-1"]);
         assert_eq!(good.requests.lock().unwrap()[..], ["GET /api/v1/tem?node=plant HTTP/1.1"; 2]);
     }
 
     #[test]
     fn a_tem_that_knows_no_dac_counts_if_the_others_know_none() {
         let (empty, full) = (FakeTem::new(Answer::Json(OK, NO_DAC)), FakeTem::new(Answer::Json(OK, DACS)));
-        assert_eq!(names(&tems(&[&empty.address, &full.address]).ask(None).unwrap()), ["hall-1"]);
-        assert!(tems(&[&empty.address, &nobody()]).ask(None).unwrap().dacs().is_empty());
+        assert_eq!(names(&tems(&[&empty.address, &full.address]).fetch_list(None).unwrap()), ["hall-1"]);
+        assert!(tems(&[&empty.address, &nobody()]).fetch_list(None).unwrap().dacs().is_empty());
     }
 
     #[test]
@@ -408,13 +408,13 @@ mod tests {
             (Answer::Bytes(b""), vec!["is `oasis tem` running", "--tem", "OASIS_TEM"], false),
         ] {
             let tem = FakeTem::new(answer);
-            let error = tems(&[&tem.address]).ask(None).unwrap_err();
+            let error = tems(&[&tem.address]).fetch_list(None).unwrap_err();
             let text = error.to_string();
             assert!(words.iter().all(|word| text.contains(word)), "{answer:?}: {text}");
             assert_eq!(error.is_final(), is_final, "{answer:?}: {text}");
         }
         let (first, second) = (nobody(), nobody());
-        let text = tems(&[&first, &second]).ask(None).unwrap_err().to_string();
+        let text = tems(&[&first, &second]).fetch_list(None).unwrap_err().to_string();
         assert!(
             text.contains("no TEM of 2 answers") && text.contains(&first) && text.contains(&second),
             "{text}"
@@ -426,8 +426,8 @@ mod tests {
     fn a_refusal_of_one_tem_does_not_hide_the_answer_of_another() {
         let refusing = FakeTem::new(Answer::Json("403 Forbidden", r#"{"detail": "not you"}"#));
         let good = FakeTem::new(Answer::Json(OK, DACS));
-        assert_eq!(names(&tems(&[&refusing.address, &good.address]).ask(None).unwrap()), ["hall-1"]);
-        let error = tems(&[&refusing.address, &nobody()]).ask(None).unwrap_err();
+        assert_eq!(names(&tems(&[&refusing.address, &good.address]).fetch_list(None).unwrap()), ["hall-1"]);
+        let error = tems(&[&refusing.address, &nobody()]).fetch_list(None).unwrap_err();
         assert_eq!(error.to_string(), "not you");
     }
 }

@@ -44,7 +44,7 @@ pub struct Moment {
 
 /// State that devices of a gateway share.
 #[derive(Debug, Default)]
-pub struct Known {
+pub struct SharedDevices {
     /// Schemas.
     pub schemas: Schemas,
 }
@@ -53,7 +53,7 @@ pub struct Known {
 pub struct Device {
     name: String,
     uplink: Box<dyn Uplink>,
-    known: Arc<Known>,
+    known: Arc<SharedDevices>,
     sessions: SharedSessions,
     /// Frames may overtake each other, or come twice.
     is_datagrams: bool,
@@ -87,7 +87,7 @@ struct Offered {
 
 /// A frame that was not used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Refused {
+pub enum FrameRefusal {
     /// The frame is of another session: the device must announce itself.
     OtherSession,
     /// The frame has contents that no device sends.
@@ -99,7 +99,7 @@ impl Device {
     pub fn new(
         name: &str,
         uplink: Box<dyn Uplink>,
-        known: Arc<Known>,
+        known: Arc<SharedDevices>,
         sessions: SharedSessions,
         is_datagrams: bool,
     ) -> Self {
@@ -166,14 +166,14 @@ impl Device {
         now: Moment,
         stats: &LineStats,
         out: &mut Vec<u8>,
-    ) -> Result<(), Refused> {
+    ) -> Result<(), FrameRefusal> {
         if let FromDevice::Schema(piece) = message {
             self.hear(now);
             return self.schema(piece, now, out);
         }
         self.begin_if_offered(frame.session, now, stats);
         if self.accepted.as_ref().is_none_or(|accepted| accepted.session != frame.session) {
-            return Err(Refused::OtherSession);
+            return Err(FrameRefusal::OtherSession);
         }
         self.hear(now);
         match message {
@@ -182,7 +182,7 @@ impl Device {
             FromDevice::TimeRequest(uptime) => {
                 if let Some(offset) = self.uplink.clock_offset() {
                     let time = now.wall.saturating_add_signed(offset);
-                    self.say(ToDevice::Time { uptime, time }, frame.session, out);
+                    self.send(ToDevice::Time { uptime, time }, frame.session, out);
                 }
                 Ok(())
             }
@@ -247,7 +247,7 @@ impl Device {
         }
     }
 
-    fn say(&mut self, message: ToDevice, session: u32, out: &mut Vec<u8>) {
+    fn send(&mut self, message: ToDevice, session: u32, out: &mut Vec<u8>) {
         let (kind, body) = message.to_body();
         crate::frame::write(Frame { kind, number: self.number, session, body: &body }, out);
         self.number = self.number.wrapping_add(1);
@@ -257,11 +257,11 @@ impl Device {
         let Some(accepted) = &self.accepted else { return };
         let session = accepted.session;
         if let Some(command) = self.commands.due(now, &accepted.kinds, &mut *self.uplink) {
-            self.say(command, session, out);
+            self.send(command, session, out);
         }
     }
 
-    fn schema(&mut self, piece: SchemaPiece<'_>, now: Moment, out: &mut Vec<u8>) -> Result<(), Refused> {
+    fn schema(&mut self, piece: SchemaPiece<'_>, now: Moment, out: &mut Vec<u8>) -> Result<(), FrameRefusal> {
         let Some(asking) = &mut self.asking else { return Ok(()) };
         match asking.take(piece, &self.known.schemas) {
             Ok(()) => {
@@ -273,7 +273,7 @@ impl Device {
                     let (instance, error) = (piece.instance, error.to_string());
                     tracing::warn!(node = %self.name, instance, error, "device sent a schema that cannot be used");
                 }
-                Err(Refused::Contents)
+                Err(FrameRefusal::Contents)
             }
         }
     }
@@ -283,7 +283,7 @@ impl Device {
         let Some(asking) = &mut self.asking else { return };
         let session = asking.announce.session;
         match asking.next(now.steady, &self.known.schemas) {
-            Some(question) => self.say(question, session, out),
+            Some(question) => self.send(question, session, out),
             None if asking.is_complete() => {
                 if let Some(asking) = self.asking.take() {
                     self.accept(asking.announce, now, out);
@@ -310,7 +310,7 @@ impl Device {
             },
             false => self.offer(announce, types),
         };
-        self.say(ToDevice::Accept { session, starts }, announced, out);
+        self.send(ToDevice::Accept { session, starts }, announced, out);
     }
 
     /// The session that has begun last: of this process, or of one before it.
@@ -472,12 +472,13 @@ impl Device {
         types.into_iter().enumerate().map(new).collect()
     }
 
-    fn batch(&mut self, bytes: &[u8], now: Instant, stats: &LineStats) -> Result<(), Refused> {
+    fn batch(&mut self, bytes: &[u8], now: Instant, stats: &LineStats) -> Result<(), FrameRefusal> {
         let Some(accepted) = &mut self.accepted else { return Ok(()) };
         // The topic of the link: the number of the instance plus 1.
         let topic = bytes.get(4..8).and_then(|topic| topic.try_into().ok()).map(u32::from_le_bytes);
         let index = topic.and_then(|topic| usize::try_from(topic).ok()?.checked_sub(1));
-        let instance = index.and_then(|index| accepted.instances.get_mut(index)).ok_or(Refused::Contents)?;
+        let instance =
+            index.and_then(|index| accepted.instances.get_mut(index)).ok_or(FrameRefusal::Contents)?;
         match instance.batch(bytes, now) {
             Ok(taken) => {
                 LineStats::add(&stats.lost_samples, taken.lost);
@@ -490,7 +491,7 @@ impl Device {
                 if !std::mem::replace(&mut self.has_failed, true) {
                     tracing::warn!(node = %self.name, error, "device sent a batch that cannot be used: it is counted as refused");
                 }
-                Err(Refused::Contents)
+                Err(FrameRefusal::Contents)
             }
         }
     }
@@ -500,10 +501,10 @@ impl Device {
         counters: &[InstanceCounters],
         now: Instant,
         stats: &LineStats,
-    ) -> Result<(), Refused> {
+    ) -> Result<(), FrameRefusal> {
         let Some(accepted) = &mut self.accepted else { return Ok(()) };
         for (index, (instance, counters)) in accepted.instances.iter_mut().zip(counters).enumerate() {
-            let lost = instance.counters(counters, self.is_datagrams, now).ok_or(Refused::Contents)?;
+            let lost = instance.counters(counters, self.is_datagrams, now).ok_or(FrameRefusal::Contents)?;
             LineStats::add(&stats.lost_samples, lost);
             self.uplink.taken(index, instance.taken(), instance.missing());
         }

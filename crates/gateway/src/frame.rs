@@ -107,13 +107,13 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    type Found = Result<(u8, u8, u32, Vec<u8>), Damage>;
+    type FrameResult = Result<(u8, u8, u32, Vec<u8>), Damage>;
 
-    fn owned(found: Result<Frame<'_>, Damage>) -> Found {
+    fn owned(found: Result<Frame<'_>, Damage>) -> FrameResult {
         found.map(|frame| (frame.kind, frame.number, frame.session, frame.body.to_vec()))
     }
 
-    fn found(bytes: &[u8], piece: usize) -> Vec<Found> {
+    fn found(bytes: &[u8], piece: usize) -> Vec<FrameResult> {
         let (mut deframer, mut found) = (Deframer::default(), Vec::new());
         for piece in bytes.chunks(piece) {
             deframer.push(piece, |frame| found.push(owned(frame)));
@@ -168,7 +168,7 @@ mod tests {
         #[test]
         fn frames_come_out_as_they_went_in(bodies in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..600), 1..6), piece in 1..97_usize) {
             let bytes: Vec<u8> = bodies.iter().flat_map(|body| frame(3, body)).collect();
-            let expected: Vec<Found> = bodies.iter().map(|body| Ok((1, 3, 0x0001_0000, body.clone()))).collect();
+            let expected: Vec<FrameResult> = bodies.iter().map(|body| Ok((1, 3, 0x0001_0000, body.clone()))).collect();
             prop_assert_eq!(found(&bytes, piece), expected);
         }
 

@@ -1,7 +1,7 @@
 //! The devices of a gateway by name. A name belongs to the line over which its device is heard.
 
 use crate::{
-    device::{Device, Known},
+    device::{Device, SharedDevices},
     sessions::{Sessions, SharedSessions},
     uplink::{DacUplink, Nodes},
 };
@@ -46,13 +46,13 @@ pub struct Registry {
     /// Names, with `*` for any text, of devices that always get a place.
     known_names: Vec<String>,
     nodes: Arc<Nodes>,
-    known: Arc<Known>,
+    known: Arc<SharedDevices>,
     sessions: SharedSessions,
-    held: Mutex<Held>,
+    held: Mutex<DeviceTable>,
 }
 
 #[derive(Default)]
-struct Held {
+struct DeviceTable {
     devices: BTreeMap<String, Claimed>,
     lines: u64,
 }
@@ -65,7 +65,7 @@ struct Claimed {
     is_known: bool,
 }
 
-impl Held {
+impl DeviceTable {
     /// Whether one more device has a place.
     fn check_room(&self, is_known: bool, source: Option<IpAddr>) -> Result<(), ClaimError> {
         if self.devices.len() >= MAX_DEVICES {
@@ -201,7 +201,7 @@ impl Registry {
         });
     }
 
-    fn held(&self) -> MutexGuard<'_, Held> {
+    fn held(&self) -> MutexGuard<'_, DeviceTable> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,4 +1,4 @@
-//! What a gateway remembers of its devices beyond its own process: their sessions, and up to where it has their samples. With that a device's
+//! State of devices that outlives the process of a gateway: their sessions, and up to where it has their samples. With that a device's
 //! run continues when the gateway restarts.
 
 use oasis_channel::ResumeSecret;
@@ -108,7 +108,9 @@ impl Sessions {
     /// Notes the session of a device.
     pub fn set(&mut self, device: &str, session: KnownSession) {
         let devices = &mut self.remembered.devices;
-        if devices.get(device) == Some(&session) || (devices.len() >= MAX_SAVED_DEVICES && !devices.contains_key(device)) {
+        if devices.get(device) == Some(&session)
+            || (devices.len() >= MAX_SAVED_DEVICES && !devices.contains_key(device))
+        {
             return;
         }
         devices.insert(device.into(), session);

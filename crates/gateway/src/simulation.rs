@@ -1,7 +1,7 @@
 //! The gateway's side of a device without its line and its DAC, for fuzz targets, which play both.
 
 pub use crate::{
-    device::{Device, Known, Moment, Refused},
+    device::{Device, FrameRefusal, Moment, SharedDevices},
     sessions::{Sessions, SharedSessions},
     stats::LineStats,
     uplink::Uplink,

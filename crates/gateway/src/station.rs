@@ -1,7 +1,7 @@
 //! One line of a gateway, without its socket or port: bytes and time in, bytes out. It knows which devices are heard over the line.
 
 use crate::{
-    device::{Moment, Refused},
+    device::{FrameRefusal, Moment},
     frame::{Damage, Deframer, Frame, write},
     message::{FromDevice, ToDevice, parse},
     registry::{Caller, LineNumber, Registry, SharedDevice, lock},
@@ -35,7 +35,7 @@ pub struct Station {
     registry: Arc<Registry>,
     stats: Arc<LineStats>,
     deframer: Deframer,
-    devices: Vec<Heard>,
+    devices: Vec<LineDevice>,
     asked: Option<Instant>,
     /// Devices that are part of the counter.
     counted: u32,
@@ -43,7 +43,7 @@ pub struct Station {
 }
 
 /// A device that is heard over this line.
-struct Heard {
+struct LineDevice {
     name: String,
     device: SharedDevice,
     peer: Peer,
@@ -175,15 +175,15 @@ impl Station {
                 let device = heard.device.clone();
                 lock(&device).receive(frame, message, now, &self.stats, bytes)
             }
-            None => Err(Refused::OtherSession),
+            None => Err(FrameRefusal::OtherSession),
         };
         match result {
             Ok(()) => {}
-            Err(Refused::OtherSession) => {
+            Err(FrameRefusal::OtherSession) => {
                 LineStats::add(&self.stats.refused_frames, 1);
                 self.ask_to_announce(frame.session, now.steady, bytes);
             }
-            Err(Refused::Contents) => LineStats::add(&self.stats.refused_frames, 1),
+            Err(FrameRefusal::Contents) => LineStats::add(&self.stats.refused_frames, 1),
         }
     }
 
@@ -208,7 +208,7 @@ impl Station {
         }
         match self.devices.iter_mut().find(|heard| heard.name == name) {
             Some(heard) => (heard.device, heard.peer, heard.next) = (device.clone(), peer, next),
-            None => self.devices.push(Heard { name: name.into(), device: device.clone(), peer, next }),
+            None => self.devices.push(LineDevice { name: name.into(), device: device.clone(), peer, next }),
         }
     }
 

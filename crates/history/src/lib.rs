@@ -1,7 +1,7 @@
 //! One reader over the archive and the topic log of an instance.
 //!
 //! Archive and log contain the same batches at the same offsets. A [`Reader`] starts at a [`Start`]: a position, a time, or the newest N samples. It yields
-//! [`Piece`]s, first from the archive and then from the log, and each sample once: batches, gaps with their causes, changes of the epoch and of the probe type.
+//! [`HistoryPart`]s, first from the archive and then from the log, and each sample once: batches, gaps with their causes, changes of the epoch and of the probe type.
 //! [`Samples`] reads an archive alone, sample by sample, and names the sequence numbers that are missing between two samples.
 //!
 //! The crate knows the topic log only as the trait [`Log`], so that tools that work offline need no DAC. All calls are synchronous and may read files: do not
@@ -30,6 +30,6 @@ mod reader;
 mod samples;
 
 pub use log::{Log, LogBatch, LogRead};
-pub use piece::{Batch, NextStep, Piece, Read, end_before};
+pub use piece::{Batch, HistoryPart, NextStep, Read, end_before};
 pub use reader::{Reader, Start};
 pub use samples::{SampleOrMissing, Samples};

@@ -14,7 +14,7 @@ use uuid::Uuid;
 
 /// A part of an instance's history.
 #[derive(Debug, Clone)]
-pub enum Piece {
+pub enum HistoryPart {
     /// Samples.
     Samples(Batch),
     /// Missing samples and their cause. The offsets are unknown if the reader's position belongs to an epoch without stored samples.
@@ -53,7 +53,7 @@ pub struct Read {
     /// Position of the first piece, or of the next sample if there is no piece.
     pub begin: Position,
     /// Pieces in order, each with the position after it.
-    pub pieces: Vec<(Piece, Position)>,
+    pub pieces: Vec<(HistoryPart, Position)>,
     /// The next step of the caller.
     pub then: NextStep,
 }

@@ -7,7 +7,7 @@ use crate::{
     gaps_before::GapsBefore,
     log::{self, Log, LogEnd},
     newest::{self, HeldNewest},
-    piece::{Batch, NextStep, Piece, Read},
+    piece::{Batch, HistoryPart, NextStep, Read},
 };
 use oasis_store::{History, Newest, Past, ReadError, Series};
 use oasis_wire::{
@@ -44,7 +44,7 @@ pub struct Reader {
     /// The least and the end of the wanted times.
     from: u64,
     until: Option<u64>,
-    place: Place,
+    place: ReadPosition,
     /// The end of the wanted times in the log.
     log_end: LogEnd,
     /// The type that the caller decodes with, if changes of the type are reported.
@@ -60,7 +60,7 @@ pub struct Reader {
 }
 
 #[derive(Debug)]
-enum Place {
+enum ReadPosition {
     Start(Start),
     Archive(Box<Past>),
     Log(Offset),
@@ -78,7 +78,7 @@ impl Reader {
             log: None,
             from: 0,
             until: None,
-            place: Place::Start(start),
+            place: ReadPosition::Start(start),
             log_end: LogEnd::default(),
             probe_type: None,
             flushed: None,
@@ -109,7 +109,7 @@ impl Reader {
         Self { until: until.into(), ..self }
     }
 
-    /// Yields a [`Piece::Type`] where the type of samples differs from this one, or from the one before.
+    /// Yields a [`HistoryPart::Type`] where the type of samples differs from this one, or from the one before.
     pub fn with_type(self, probe_type: Arc<ProbeType>) -> Self {
         Self { probe_type: Some(probe_type), ..self }
     }
@@ -121,7 +121,7 @@ impl Reader {
     }
 
     fn go_to(&mut self, at: Position) {
-        self.place = Place::Start(Start::Position(at));
+        self.place = ReadPosition::Start(Start::Position(at));
         self.flushed = None;
     }
 
@@ -131,7 +131,7 @@ impl Reader {
     /// # Errors
     /// If the archive cannot be read. The place stays.
     pub fn read(&mut self, bytes: usize) -> Result<Read, ReadError> {
-        if let (Place::Log(at), Some(log)) = (&self.place, self.log.clone()) {
+        if let (ReadPosition::Log(at), Some(log)) = (&self.place, self.log.clone()) {
             return self.read_log(&*log, *at, bytes);
         }
         let read = self.read_archive(bytes)?;
@@ -151,16 +151,16 @@ impl Reader {
     /// If the archive cannot be read. The position is unchanged.
     pub fn read_archive(&mut self, bytes: usize) -> Result<Read, ReadError> {
         match &self.place {
-            Place::Start(start) => {
+            ReadPosition::Start(start) => {
                 let start = start.clone();
                 self.find(start, bytes)
             }
-            Place::Archive(_) => self.read_on(bytes),
-            Place::Log(at) => {
+            ReadPosition::Archive(_) => self.read_on(bytes),
+            ReadPosition::Log(at) => {
                 let at = Position { epoch: self.epoch(), offset: *at };
                 Ok(Read { begin: at, pieces: Vec::new(), then: NextStep::Log { at, is_missing: false } })
             }
-            Place::End(at) => Ok(Read { begin: *at, pieces: Vec::new(), then: NextStep::TimeEnd }),
+            ReadPosition::End(at) => Ok(Read { begin: *at, pieces: Vec::new(), then: NextStep::TimeEnd }),
         }
     }
 
@@ -191,7 +191,7 @@ impl Reader {
         }
         if let Some(past) = if is_settled { None } else { self.find_stored(&start, held.as_ref())? } {
             let past = if self.takes_groups { past.with_groups() } else { past };
-            self.place = Place::Archive(Box::new(past));
+            self.place = ReadPosition::Archive(Box::new(past));
             self.flushed = None;
             return self.read_on(bytes);
         }
@@ -237,7 +237,7 @@ impl Reader {
 
     /// Continues in the archive, or switches to the log.
     fn read_on(&mut self, bytes: usize) -> Result<Read, ReadError> {
-        let Place::Archive(past) = &mut self.place else { return self.read_archive(bytes) };
+        let ReadPosition::Archive(past) = &mut self.place else { return self.read_archive(bytes) };
         let begin = past.position();
         if self.log.as_ref().is_some_and(|log| begin.epoch == log.epoch() && begin.offset >= log.first()) {
             let pieces = self.type_change(begin);
@@ -255,7 +255,7 @@ impl Reader {
         }
         if is_over && !self.must_flush() {
             let pieces = self.take(stored);
-            self.place = Place::End(at);
+            self.place = ReadPosition::End(at);
             return Ok(Read { begin, pieces, then: NextStep::TimeEnd });
         }
         if !stored.is_empty() {
@@ -276,7 +276,7 @@ impl Reader {
         let (mut at, mut pieces) = (begin, self.type_change(begin));
         if at.epoch != log.epoch() {
             at = Position { epoch: log.epoch(), offset: log.start() };
-            pieces.push((Piece::Epoch, at));
+            pieces.push((HistoryPart::Epoch, at));
         }
         // If the log does not have it either, the log reports the gap.
         Read { begin, ..self.join(at, pieces, at.offset < oldest) }
@@ -293,7 +293,7 @@ impl Reader {
         self.go_to(start);
         Read {
             begin: start,
-            pieces: vec![(Piece::Gap { offsets: None, cause: Cause::EpochChanged, run: None }, start)],
+            pieces: vec![(HistoryPart::Gap { offsets: None, cause: Cause::EpochChanged, run: None }, start)],
             then: NextStep::More,
         }
     }
@@ -304,32 +304,32 @@ impl Reader {
         Position { epoch: self.epoch(), offset }
     }
 
-    fn type_change(&mut self, at: Position) -> Vec<(Piece, Position)> {
+    fn type_change(&mut self, at: Position) -> Vec<(HistoryPart, Position)> {
         let Some(log) = &self.log else { return Vec::new() };
         let probe_type = log.probe_type().clone();
         self.change_type(&probe_type, at).into_iter().collect()
     }
 
     /// Yields a piece if changes of the type are reported and this is another type.
-    fn change_type(&mut self, probe_type: &Arc<ProbeType>, at: Position) -> Option<(Piece, Position)> {
+    fn change_type(&mut self, probe_type: &Arc<ProbeType>, at: Position) -> Option<(HistoryPart, Position)> {
         let before = self.probe_type.as_mut()?;
         if Arc::ptr_eq(before, probe_type) || before == probe_type {
             return None;
         }
         *before = probe_type.clone();
-        Some((Piece::Type(probe_type.clone()), at))
+        Some((HistoryPart::Type(probe_type.clone()), at))
     }
 
-    fn take(&mut self, stored: Vec<oasis_store::PastItem>) -> Vec<(Piece, Position)> {
+    fn take(&mut self, stored: Vec<oasis_store::PastItem>) -> Vec<(HistoryPart, Position)> {
         let mut pieces = Vec::with_capacity(stored.len());
         for piece in stored {
             match piece {
                 oasis_store::PastItem::Epoch(series) => {
-                    pieces.push((Piece::Epoch, Position { epoch: series.epoch, offset: Offset(0) }));
+                    pieces.push((HistoryPart::Epoch, Position { epoch: series.epoch, offset: Offset(0) }));
                 }
                 oasis_store::PastItem::Gap { epoch, offsets, cause, run } => {
                     let after = Position { epoch, offset: offsets.end };
-                    pieces.push((Piece::Gap { offsets: Some(offsets), cause, run }, after));
+                    pieces.push((HistoryPart::Gap { offsets: Some(offsets), cause, run }, after));
                 }
                 oasis_store::PastItem::Samples { series, batch, offsets, wanted } => {
                     let epoch = series.epoch;
@@ -338,7 +338,7 @@ impl Reader {
                     let after = Position { epoch, offset: wanted.end };
                     let gaps_before = self.gaps_before(&series, &batch, wanted.start == offsets.start);
                     let batch = Batch { series, bytes: batch, offsets, wanted, gaps_before };
-                    pieces.push((Piece::Samples(batch), after));
+                    pieces.push((HistoryPart::Samples(batch), after));
                 }
             }
         }
@@ -368,7 +368,7 @@ impl Reader {
         let (mut at, mut pieces) = (from, Vec::new());
         if let Some(evicted) = read.evicted {
             at = evicted.end;
-            let gap = Piece::Gap { offsets: Some(evicted), cause: Cause::LogRetention, run: None };
+            let gap = HistoryPart::Gap { offsets: Some(evicted), cause: Cause::LogRetention, run: None };
             pieces.push((gap, Position { epoch, offset: at }));
         }
         for held in read.batches {
@@ -388,21 +388,21 @@ impl Reader {
                     offsets: held.offsets,
                     wanted: start..at,
                 };
-                pieces.push((Piece::Samples(batch), Position { epoch, offset: at }));
+                pieces.push((HistoryPart::Samples(batch), Position { epoch, offset: at }));
             }
         }
         if end.is_some_and(|end| at >= end) {
-            self.place = Place::End(Position { epoch, offset: at });
+            self.place = ReadPosition::End(Position { epoch, offset: at });
             return Ok(Read { begin, pieces, then: NextStep::TimeEnd });
         }
-        self.place = Place::Log(at);
+        self.place = ReadPosition::Log(at);
         let at = Position { epoch, offset: at };
         Ok(Read { begin, pieces, then: NextStep::Log { at, is_missing: false } })
     }
 
     /// Switches to the log.
-    fn join(&mut self, at: Position, pieces: Vec<(Piece, Position)>, is_missing: bool) -> Read {
-        self.place = Place::Log(at.offset);
+    fn join(&mut self, at: Position, pieces: Vec<(HistoryPart, Position)>, is_missing: bool) -> Read {
+        self.place = ReadPosition::Log(at.offset);
         self.missing = is_missing.then_some(at.offset);
         Read { begin: at, pieces, then: NextStep::Log { at, is_missing } }
     }

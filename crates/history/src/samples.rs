@@ -1,7 +1,7 @@
 //! The samples of an archive one by one, with what is missing between them.
 
 use crate::{
-    piece::{Batch, NextStep, Piece},
+    piece::{Batch, HistoryPart, NextStep},
     reader::{Reader, Start},
 };
 use oasis_store::{History, LossTracker, Missing, ReadError, Series};
@@ -31,7 +31,7 @@ pub struct Samples {
     times: (u64, Option<u64>),
     bytes: usize,
     losses: LossTracker,
-    pieces: VecDeque<Piece>,
+    pieces: VecDeque<HistoryPart>,
     open: Option<OpenBatch>,
     found: VecDeque<SampleOrMissing>,
     unreadable: Option<BatchError>,
@@ -127,13 +127,13 @@ impl Samples {
         Ok(())
     }
 
-    fn take(&mut self, piece: Piece) {
+    fn take(&mut self, piece: HistoryPart) {
         match piece {
-            Piece::Gap { offsets: Some(offsets), cause, run } => {
+            HistoryPart::Gap { offsets: Some(offsets), cause, run } => {
                 self.losses.skip(offsets.end.0 - offsets.start.0, cause, run);
             }
-            Piece::Samples(batch) => self.decode(batch),
-            Piece::Gap { offsets: None, .. } | Piece::Epoch | Piece::Type(_) => {}
+            HistoryPart::Samples(batch) => self.decode(batch),
+            HistoryPart::Gap { offsets: None, .. } | HistoryPart::Epoch | HistoryPart::Type(_) => {}
         }
     }
 

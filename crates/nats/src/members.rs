@@ -1,6 +1,6 @@
 //! The bucket in which the DACs of a site say twice a second that they live.
 //!
-//! A value that is there says nothing: only one that comes while somebody watches does. So an observer never needs the server's clock, nor an expiry.
+//! A value that is there says nothing: only one that comes while it is watched does. So an observer never needs the server's clock, nor an expiry.
 
 use crate::{Connection, NatsError, bucket::open_or_create, copy::schema_key};
 use async_nats::jetstream::kv::{self, Operation};

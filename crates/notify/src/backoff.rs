@@ -7,7 +7,7 @@ const MIN_BACKOFF: Duration = Duration::from_secs(1);
 /// Upper bound of the delay.
 const MAX_BACKOFF: Duration = Duration::from_secs(300);
 
-/// The pause after so many failures in a row, at least one: each doubles it. A random part of it, at least a half, lest many wait for the same moment.
+/// The pause after this many failures in a row, at least one: each doubles it. A random part of it, at least a half, lest many wait for the same moment.
 pub fn pause(failures: u32) -> Duration {
     let doubled = MIN_BACKOFF.saturating_mul(1 << failures.saturating_sub(1).min(16)).min(MAX_BACKOFF);
     doubled.mul_f64(0.5 + fastrand::f64() / 2.0)

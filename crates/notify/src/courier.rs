@@ -1,7 +1,7 @@
 //! The courier of a destination: a thread that takes its messages from the outbox, sends the most severe first, and writes down what became of them.
 //!
-//! A message is settled after it was sent, so a crash in between repeats it, with the same key. If the place takes nothing, all messages wait. If it
-//! refuses one message for now, messages about the same alarm are put aside, and others are sent. If an alarm changes while its message waits, the place
+//! A message is settled after it was sent, so a crash meanwhile repeats it, with the same key. If the destination accepts nothing, all messages wait. If it
+//! refuses one message for now, messages about the same alarm are deferred, and others are sent. If an alarm changes while its message waits, the place
 //! receives the newest state.
 
 mod aside;
@@ -152,7 +152,9 @@ impl<'a> Courier<'a> {
             self.is_limited = false;
             let held = self.held.map(|(until, _)| until.saturating_duration_since(steady));
             let held = held.filter(|left| !left.is_zero());
-            return Ok(Next::Wait(self.aside.next(now).into_iter().chain(held).fold(MAX_IDLE_WAIT, Duration::min)));
+            return Ok(Next::Wait(
+                self.aside.next(now).into_iter().chain(held).fold(MAX_IDLE_WAIT, Duration::min),
+            ));
         }
         let left = self.limit.wait(steady);
         if !left.is_zero() {

@@ -8,7 +8,7 @@ mod probes;
 mod types;
 
 use crate::{
-    model::{Model, Place},
+    model::{Model, NameSpan},
     source::{Sources, Span},
 };
 use serde_json::json;
@@ -203,7 +203,7 @@ struct Changes {
 }
 
 impl Changes {
-    fn push(&mut self, kind: ChangeKind, message: String, old: Option<Place>, new: Option<Place>) {
+    fn push(&mut self, kind: ChangeKind, message: String, old: Option<NameSpan>, new: Option<NameSpan>) {
         self.list.push(Change {
             kind,
             class: kind.class(self.is_raised),
@@ -215,7 +215,7 @@ impl Changes {
     }
 
     /// Something that can be absent, such as a unit.
-    fn push_text(&mut self, kind: ChangeKind, thing: &str, texts: [Option<&str>; 2], places: [Place; 2]) {
+    fn push_text(&mut self, kind: ChangeKind, thing: &str, texts: [Option<&str>; 2], places: [NameSpan; 2]) {
         let message = match texts {
             [Some(old), Some(new)] if old != new => format!("{thing} changed from {old:?} to {new:?}"),
             [Some(old), None] => format!("{thing} removed: {old:?}"),
@@ -226,7 +226,7 @@ impl Changes {
         self.push(kind, message, Some(old), Some(new));
     }
 
-    fn push_documentation(&mut self, thing: &str, texts: [&Option<String>; 2], places: [Place; 2]) {
+    fn push_documentation(&mut self, thing: &str, texts: [&Option<String>; 2], places: [NameSpan; 2]) {
         let [old, new] = texts;
         if old != new {
             let message = format!("documentation of {thing} changed");

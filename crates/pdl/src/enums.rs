@@ -3,7 +3,7 @@
 use crate::{
     ast,
     diagnostic::{Code, Diagnostic},
-    model::{Enum, Enumerator, Number, Place},
+    model::{Enum, Enumerator, NameSpan, Number},
     number,
     source::Span,
 };
@@ -46,10 +46,10 @@ pub fn resolve(scoped: String, declared: &ast::Enum, wrong: &mut Vec<Diagnostic>
         }
         // An enumerator with a refused number keeps its name.
         let value = value.unwrap_or_default();
-        let place = Place(name.span);
+        let place = NameSpan(name.span);
         enumerators.push(Enumerator { name: name.text.clone(), doc: enumerator.doc.clone(), value, place });
     }
-    let place = Place(declared.name.span);
+    let place = NameSpan(declared.name.span);
     let names = enumerators.iter().enumerate().rev();
     let by_name = names.map(|(index, known)| (known.name.clone(), index)).collect();
     let declared = Enum { name: scoped, doc: declared.doc.clone(), base: declared.base, enumerators, place };

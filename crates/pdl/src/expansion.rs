@@ -5,7 +5,7 @@
 
 use crate::{
     diagnostic::{Code, Diagnostic},
-    model::{Metric, Place, Probe, Struct, Type},
+    model::{Metric, NameSpan, Probe, Struct, Type},
 };
 use oasis_wire::{schema::MAX_MEMBERS, value::MAX_DEPTH};
 use std::collections::HashMap;
@@ -85,7 +85,14 @@ impl Sizes<'_> {
         (number.copied(), vectors)
     }
 
-    fn report(&self, noun: &str, name: &str, place: Place, members: &[Metric], wrong: &mut Vec<Diagnostic>) {
+    fn report(
+        &self,
+        noun: &str,
+        name: &str,
+        place: NameSpan,
+        members: &[Metric],
+        wrong: &mut Vec<Diagnostic>,
+    ) {
         let size = self.of(members);
         let exceeds = |size: Size| size.members > MAX_MEMBERS || size.depth > MAX_DEPTH;
         let inside = members.iter().filter_map(|member| self.struct_in(&member.kind).0);

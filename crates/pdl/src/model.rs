@@ -8,9 +8,9 @@ use uuid::Uuid;
 
 /// The place of a declaration's name. Any two are equal, because moving a declaration does not change its meaning.
 #[derive(Debug, Clone, Copy)]
-pub struct Place(pub Span);
+pub struct NameSpan(pub Span);
 
-impl PartialEq for Place {
+impl PartialEq for NameSpan {
     fn eq(&self, _: &Self) -> bool {
         true
     }
@@ -89,7 +89,7 @@ pub struct Probe {
     /// Its metrics in wire order: those of the bases first.
     pub metrics: Vec<Metric>,
     /// Its place.
-    pub place: Place,
+    pub place: NameSpan,
 }
 
 /// The rates between which the readers of a probe choose; 0.01 to 1,000 Hz.
@@ -111,7 +111,7 @@ pub struct Struct {
     /// Its members in wire order.
     pub members: Vec<Metric>,
     /// Its place.
-    pub place: Place,
+    pub place: NameSpan,
 }
 
 /// An enum.
@@ -126,7 +126,7 @@ pub struct Enum {
     /// Its values in declaration order.
     pub enumerators: Vec<Enumerator>,
     /// Its place.
-    pub place: Place,
+    pub place: NameSpan,
 }
 
 /// A value of an enum.
@@ -139,7 +139,7 @@ pub struct Enumerator {
     /// Its number.
     pub value: i64,
     /// Its place.
-    pub place: Place,
+    pub place: NameSpan,
 }
 
 /// A metric of a probe or a member of a struct.
@@ -160,7 +160,7 @@ pub struct Metric {
     /// Range and thresholds; of each element if the metric is a vector.
     pub limits: Limits,
     /// Its place.
-    pub place: Place,
+    pub place: NameSpan,
 }
 
 /// The range of a metric and its thresholds of warning and alarm.

@@ -6,7 +6,7 @@ use crate::{
     diagnostic::{Code, Diagnostic, distance, nearest, other_types, simple_for, with_article},
     enums::{self, EnumIndex},
     expansion, limits,
-    model::{Demand, Metric, Model, Place, Primitive, Probe, Struct, Type},
+    model::{Demand, Metric, Model, NameSpan, Primitive, Probe, Struct, Type},
     scope::{find, join, last, spelled},
     source::{Reference, Span},
 };
@@ -148,7 +148,7 @@ impl<'a> Names<'a, '_> {
     fn struct_(&mut self, scoped: String, declared: &'a ast::Struct) -> Struct {
         let members = self.metrics(&scoped, &declared.members);
         self.check_names(&declared.members, &[]);
-        let (doc, place) = (declared.doc.clone(), Place(declared.name.span));
+        let (doc, place) = (declared.doc.clone(), NameSpan(declared.name.span));
         Struct { name: scoped, doc, members, place }
     }
 
@@ -189,7 +189,7 @@ impl<'a> Names<'a, '_> {
             demand: probe.demand.as_deref().map(demand),
             base,
             metrics: Vec::new(),
-            place: Place(probe.name.span),
+            place: NameSpan(probe.name.span),
         }
     }
 
@@ -252,7 +252,7 @@ impl<'a> Names<'a, '_> {
                 unit: metric.unit.clone(),
                 behavior: metric.behavior,
                 label: metric.label.clone(),
-                place: Place(metric.name.span),
+                place: NameSpan(metric.name.span),
             })
         });
         resolved.collect()

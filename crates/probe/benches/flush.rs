@@ -1,5 +1,5 @@
-//! What one flush costs the watched thread, policy by policy and kind by kind, beside what else a program could do with a sample: a ring of plain structs, channels, a `tracing`
-//! event. All of them read the clock and take the same seven numbers; nobody listens to the event. `cargo bench -p oasis-probe --bench flush`.
+//! Cost of one flush for the watched thread, policy by policy and kind by kind, beside other uses of a sample by a program: a ring of plain structs, channels, a `tracing`
+//! event. All of them read the clock and take the same seven numbers; no listener receives the event. `cargo bench -p oasis-probe --bench flush`.
 
 #![allow(missing_docs, clippy::unwrap_used, reason = "a bench, whose macros make functions")]
 

@@ -24,7 +24,8 @@ impl ByteBudget {
     /// Returns how long to wait before the next batch.
     pub fn wait(&mut self, now: Instant) -> Duration {
         let Some(rate) = self.rate else { return Duration::ZERO };
-        let passed = self.counted.replace(now).map_or(MAX_UNUSED_TIME, |before| now.saturating_duration_since(before));
+        let passed =
+            self.counted.replace(now).map_or(MAX_UNUSED_TIME, |before| now.saturating_duration_since(before));
         self.left = (self.left + rate * passed.as_secs_f64()).min(rate * MAX_UNUSED_TIME.as_secs_f64());
         if self.left > 0.0 {
             return Duration::ZERO;

@@ -80,7 +80,7 @@ impl Collector<'_> {
         if !self.batches.is_empty() {
             self.deliver();
         }
-        if let Some(overhead) = self.watch.look(now, &mut self.instances) {
+        if let Some(overhead) = self.watch.measure(now, &mut self.instances) {
             self.outbox.with(|held| held.overhead = Some(overhead));
         }
         let wakes = self.instances.iter().filter_map(|instance| instance.wake_at(now));
@@ -89,9 +89,9 @@ impl Collector<'_> {
         match self.orders.recv_timeout(wake.saturating_duration_since(Instant::now())) {
             Err(RecvTimeoutError::Timeout) => {}
             Ok(Order::Command { id, uuid, instance, command }) => {
-                let outcome = self.obey(uuid, &instance, command);
+                let outcome = self.execute(uuid, &instance, command);
                 self.deliver();
-                self.outbox.say(NodeMessage::Result { id, outcome });
+                self.outbox.push(NodeMessage::Result { id, outcome });
             }
             Ok(Order::Add(instance)) => {
                 self.instances.push(*instance);
@@ -105,7 +105,7 @@ impl Collector<'_> {
     }
 
     /// Executes a command, unless it was executed before.
-    fn obey(&mut self, uuid: Option<Uuid>, name: &str, command: Command) -> Outcome {
+    fn execute(&mut self, uuid: Option<Uuid>, name: &str, command: Command) -> Outcome {
         let Some(instance) = self.instances.iter_mut().find(|instance| instance.name == name) else {
             return Outcome::Failed(Failure::new(
                 "unknown_instance",

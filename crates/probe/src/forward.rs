@@ -252,12 +252,12 @@ impl ForwardedNode {
             let instances = &self.live.announcement.instances;
             let Some(index) = instances.iter().position(|known| known.name == instance) else {
                 let message = format!("this device has no instance {instance:?}");
-                self.say(id, Outcome::Failed(Failure::new("unknown_instance", message)));
+                self.send_result(id, Outcome::Failed(Failure::new("unknown_instance", message)));
                 continue;
             };
             if let Some(outcome) = uuid.and_then(|uuid| self.executed.outcome(uuid, index, &command)) {
                 tracing::info!(node = %self.name, instance, %command, "command repeated: not executed again");
-                self.say(id, outcome);
+                self.send_result(id, outcome);
                 continue;
             }
             return Some(ForwardedCommand { id, uuid, instance: index, command });
@@ -266,7 +266,7 @@ impl ForwardedNode {
 
     /// Answers a command.
     pub fn answer(&mut self, command: ForwardedCommand, outcome: Outcome) {
-        self.say(command.id, outcome.clone());
+        self.send_result(command.id, outcome.clone());
         if let Outcome::Done(state) = outcome {
             self.state(command.instance, state);
             if let Some(uuid) = command.uuid {
@@ -275,8 +275,8 @@ impl ForwardedNode {
         }
     }
 
-    fn say(&self, id: u64, outcome: Outcome) {
-        self.live.outbox.say(NodeMessage::Result { id, outcome });
+    fn send_result(&self, id: u64, outcome: Outcome) {
+        self.live.outbox.push(NodeMessage::Result { id, outcome });
     }
 
     /// Returns whether everything was sent and the node has left the DAC, as one of a device that is away does.

@@ -238,7 +238,7 @@ impl Instance {
                     return;
                 }
                 let Some(due) = schedule.due(now) else { return };
-                // It is unknown whether anything has changed: a probe on change has numbers for changes only.
+                // A change cannot be ruled out: a probe on change has numbers for changes only.
                 if changes.is_none() {
                     *not_taken = not_taken.saturating_add(due.missed);
                 }
@@ -260,13 +260,13 @@ impl Instance {
         let sample = match &self.source {
             Source::Periodic { schedule, .. } => self.enabled.then(|| schedule.next()),
             // The application must not pay for waking the collector, so the collector polls.
-            Source::Pushed(_) => Some(now + self.look()),
+            Source::Pushed(_) => Some(now + self.poll_interval()),
         };
         self.filling.due().into_iter().chain(sample).min()
     }
 
     /// Twice within the time that samples wait for others, if they wait at all.
-    fn look(&self) -> Duration {
+    fn poll_interval(&self) -> Duration {
         let linger = self.filling.linger();
         if linger.is_zero() { RING_POLL_INTERVAL } else { RING_POLL_INTERVAL.min(linger / 2) }
     }

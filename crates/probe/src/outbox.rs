@@ -220,7 +220,7 @@ impl Outbox {
     }
 
     /// Adds an answer.
-    pub fn say(&self, message: NodeMessage) {
+    pub fn push(&self, message: NodeMessage) {
         self.with(|held| {
             if held.messages.len() < MESSAGES {
                 held.messages.push_back(message);

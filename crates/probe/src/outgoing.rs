@@ -1,6 +1,6 @@
 //! Pieces on their way to the DAC, in three parts: *received* by the DAC and not safe yet, *in transit*, and *unsent*.
 //!
-//! A node has one such queue for its batches, a replay one for each instance. The queue itself has no bound: its owner looks at
+//! A node has one such queue for its batches, a replay one for each instance. The queue itself has no bound: its owner checks
 //! [`Outgoing::bytes`] before it adds, or evicts afterwards.
 
 use std::collections::VecDeque;

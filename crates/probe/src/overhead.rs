@@ -40,7 +40,7 @@ impl OverheadWatch {
     }
 
     /// Measures, if it is time to.
-    pub fn look(&mut self, now: Instant, instances: &mut [Instance]) -> Option<Overhead> {
+    pub fn measure(&mut self, now: Instant, instances: &mut [Instance]) -> Option<Overhead> {
         if now < self.due() {
             return None;
         }

@@ -194,10 +194,10 @@ impl Watches {
 
     /// Returns whether a metric crosses its limit in this row. A row that does not fit the schema crosses none.
     fn is_crossed_by(&mut self, row: &[u8]) -> bool {
-        self.look(row).unwrap_or(false)
+        self.check_limits(row).unwrap_or(false)
     }
 
-    fn look(&mut self, row: &[u8]) -> Result<bool, Malformed> {
+    fn check_limits(&mut self, row: &[u8]) -> Result<bool, Malformed> {
         let mut reader = Reader::new(row, 0);
         let mut watches = self.watches.iter_mut().peekable();
         let mut is_crossed = false;

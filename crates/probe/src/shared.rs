@@ -25,7 +25,7 @@ use std::sync::{
 pub struct SharedProbe {
     /// The next place to write; the queue is D. Vyukov's bounded one, whose places carry turn numbers.
     tail: AtomicUsize,
-    places: Box<[Place]>,
+    places: Box<[QueueSlot]>,
     /// Rows that found no place.
     lost: AtomicU64,
     /// Only ever locked with `try_lock`: its owner moves rows for all threads.
@@ -33,9 +33,9 @@ pub struct SharedProbe {
     switch: crate::ring::Switch,
 }
 
-/// A place in the queue.
+/// A slot of the queue.
 #[derive(Debug)]
-struct Place {
+struct QueueSlot {
     /// `n`: free for the writer of position `n`. `n + 1`: its row waits.
     turn: AtomicUsize,
     /// Never contended: the turn number determines the owner.
@@ -62,7 +62,7 @@ impl SharedProbe {
         Self {
             tail: AtomicUsize::new(0),
             places: (0..places)
-                .map(|turn| Place { turn: AtomicUsize::new(turn), row: Mutex::new(Row::default()) })
+                .map(|turn| QueueSlot { turn: AtomicUsize::new(turn), row: Mutex::new(Row::default()) })
                 .collect(),
             lost: AtomicU64::new(0),
             switch: ring.switch(),
@@ -166,12 +166,12 @@ impl SharedProbe {
         self.place(head).turn.load(Ordering::Acquire) == head.wrapping_add(1)
     }
 
-    fn place(&self, position: usize) -> &Place {
+    fn place(&self, position: usize) -> &QueueSlot {
         &self.places[position & (self.places.len() - 1)]
     }
 }
 
-impl Place {
+impl QueueSlot {
     fn write(&self, time: u64, packed: &[u8]) {
         if let Ok(mut row) = self.row.try_lock() {
             row.time = time;

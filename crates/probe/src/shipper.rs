@@ -257,7 +257,7 @@ impl Attempts {
         self.has_connected = true;
         self.logged.clear();
         let met = MetDac {
-            is_new: self.meet(*epoch, orders),
+            is_new: self.set_epoch(*epoch, orders),
             safe_when: dac.safe_when,
             takes_ahead: dac.takes_ahead,
         };
@@ -299,7 +299,7 @@ impl Attempts {
     }
 
     /// Returns whether the DAC is another one than before: it has none of the samples sent before.
-    fn meet(&mut self, epoch: Epoch, orders: &CommandHandling) -> bool {
+    fn set_epoch(&mut self, epoch: Epoch, orders: &CommandHandling) -> bool {
         let is_new = self.epoch.replace(epoch).is_some_and(|before| before != epoch);
         if is_new && let CommandHandling::Pass(orders) = orders {
             // Fails only if the collector has ended, and so the node.
@@ -369,7 +369,7 @@ fn listen(
                         "run_over",
                         "node is still sending batches of an earlier run: try again soon",
                     );
-                    outbox.say(NodeMessage::Result { id, outcome: Outcome::Failed(failure) });
+                    outbox.push(NodeMessage::Result { id, outcome: Outcome::Failed(failure) });
                 }
             },
             DacMessage::Drain => outbox.with(|held| held.draining = true),

@@ -1,7 +1,7 @@
 //! Encoded batches on their way to the DAC: kept until they are safe there, bounded, drops counted for each instance.
 //!
 //! The DAC acknowledges twice. A batch that it has *received* is not sent again to this DAC. A batch that is *safe* leaves
-//! the spool. In between the batch is kept for the DAC's successor: whatever the old one did not store is sent again.
+//! the spool. Until then the batch is kept for the DAC's successor: whatever the old one did not store is sent again.
 //! A DAC that does not say what is safe is trusted with what it has received.
 //!
 //! Above the bound, the oldest received batch leaves first, because only the end of its DAC could lose it; then the oldest
@@ -128,25 +128,25 @@ struct Account {
     /// Last sequence number that is safe.
     safe: u64,
     /// Up to the last sample that left the spool.
-    released: Place,
+    released: SequencePosition,
     /// Up to the last sample that this DAC has received.
-    received: Place,
+    received: SequencePosition,
     /// Up to the last sample sent on this connection, or received before.
-    sent: Place,
+    sent: SequencePosition,
     /// Ends of received batches that only the file has.
     in_file: ReceivedPlaces,
 }
 
 /// A position in the sequence numbers of an instance, and the drops before it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Place {
+pub struct SequencePosition {
     /// Sequence number of the last sample before it.
     pub sequence: u64,
     /// Samples dropped before it since the run began.
     pub dropped: Drops,
 }
 
-impl Place {
+impl SequencePosition {
     /// Advances past a batch. Returns the number of samples that were dropped before it.
     fn advance(&mut self, batch: &QueuedBatch) -> u64 {
         let hole = (batch.first_sequence - 1).saturating_sub(self.sequence);
@@ -234,7 +234,7 @@ impl Spool {
     }
 
     /// Creates a spool for the run of an earlier process, which released its samples up to these places.
-    pub fn for_earlier_run(limit: usize, released: &[Place]) -> Self {
+    pub fn for_earlier_run(limit: usize, released: &[SequencePosition]) -> Self {
         let mut spool = Self::before_a_file(limit, released.len());
         for (account, &place) in spool.accounts.iter_mut().zip(released) {
             (account.released, account.received, account.sent) = (place, place, place);
@@ -248,7 +248,7 @@ impl Spool {
     }
 
     /// Returns up to where an instance was sent on this connection or received before, and the drops before that.
-    pub fn sent(&self, instance: usize) -> Place {
+    pub fn sent(&self, instance: usize) -> SequencePosition {
         self.accounts[instance].sent
     }
 
@@ -357,7 +357,7 @@ impl Spool {
     }
 
     /// Returns up to where each instance's samples have left the spool.
-    pub fn released(&self) -> Vec<Place> {
+    pub fn released(&self) -> Vec<SequencePosition> {
         self.accounts.iter().map(|account| account.released).collect()
     }
 

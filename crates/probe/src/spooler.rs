@@ -178,7 +178,7 @@ impl<O: Deref<Target = Outbox>> Spooler<O> {
         }
     }
 
-    /// After a panic: reads the file again, because some batches may be in the hands of nobody. Those that no file has are
+    /// After a panic: reads the file again, because some batches may be lost. Those that no file has are
     /// missing in the numbers of their samples, and so are counted.
     fn begin_again(&mut self) {
         self.journal.begin_another_segment();

@@ -54,7 +54,7 @@ fn add_sensor<S: Sample + 'static>(
     node: &mut NodeBuilder,
     choice: &Choice<'_>,
     name: &str,
-    place: Place,
+    place: SensorAddress,
     sample: fn(f64) -> S,
 ) -> Result<(), ChoiceError> {
     choice.periodic_of(node, "sensors", name, Sensor::new(place, sample))
@@ -98,7 +98,7 @@ impl Quantity {
 
 /// One sensor. The kernel renumbers chips that are plugged in again, so the sensor is identified by its device.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Place {
+pub struct SensorAddress {
     /// Name of the chip, or of the thermal zone.
     pub chip: String,
     /// The device of the chip, such as `0000:00:18.3`.
@@ -112,7 +112,7 @@ pub struct Place {
     classes: PathBuf,
 }
 
-impl Place {
+impl SensorAddress {
     /// Reads the value in its unit. A chip that was plugged in again is found under its new number.
     fn read(&mut self) -> io::Result<f64> {
         let value = read(&self.path, &self.file);
@@ -136,13 +136,13 @@ impl Place {
 
 /// A probe for a sensor, of the probe type of its quantity.
 pub struct Sensor<S> {
-    place: Place,
+    place: SensorAddress,
     sample: fn(f64) -> S,
 }
 
 impl<S> Sensor<S> {
     /// `sample` converts a value to a sample.
-    pub fn new(place: Place, sample: fn(f64) -> S) -> Self {
+    pub fn new(place: SensorAddress, sample: fn(f64) -> S) -> Self {
         Self { place, sample }
     }
 }
@@ -156,18 +156,18 @@ impl<S: Sample + 'static> Probe for Sensor<S> {
 }
 
 /// All sensors below `classes`, by names that are unique: `coretemp/Core 0`.
-pub fn sensors(classes: &Path) -> io::Result<BTreeMap<String, Place>> {
+pub fn sensors(classes: &Path) -> io::Result<BTreeMap<String, SensorAddress>> {
     let all = list(classes)?;
-    let name = |place: &Place| format!("{}/{}", place.chip, place.label);
-    let alone = |place: &Place| all.iter().filter(|other| name(other) == name(place)).count() == 1;
-    let full = |place: &Place| format!("{}.{}/{}", place.chip, place.device, stem(&place.file));
+    let name = |place: &SensorAddress| format!("{}/{}", place.chip, place.label);
+    let alone = |place: &SensorAddress| all.iter().filter(|other| name(other) == name(place)).count() == 1;
+    let full = |place: &SensorAddress| format!("{}.{}/{}", place.chip, place.device, stem(&place.file));
     Ok(all
         .iter()
         .map(|place| (if alone(place) { name(place) } else { full(place) }, place.clone()))
         .collect())
 }
 
-fn list(classes: &Path) -> io::Result<Vec<Place>> {
+fn list(classes: &Path) -> io::Result<Vec<SensorAddress>> {
     let mut places = Vec::new();
     for chip in folders(&classes.join("hwmon"))? {
         let name = text(&chip.join("name")).unwrap_or_else(|| "hwmon".into());
@@ -176,7 +176,7 @@ fn list(classes: &Path) -> io::Result<Vec<Place>> {
             let Some((quantity, _)) = Quantity::of(&file) else { continue };
             let stem = stem(&file);
             let label = text(&chip.join(format!("{stem}_label"))).unwrap_or_else(|| stem.into());
-            places.push(Place {
+            places.push(SensorAddress {
                 chip: name.clone(),
                 device: last(&device),
                 label,
@@ -188,7 +188,7 @@ fn list(classes: &Path) -> io::Result<Vec<Place>> {
         }
     }
     for zone in folders(&classes.join("thermal"))?.into_iter().filter(|zone| zone.join("temp").exists()) {
-        places.push(Place {
+        places.push(SensorAddress {
             chip: "thermal".into(),
             device: last(&zone),
             label: text(&zone.join("type")).unwrap_or_else(|| last(&zone)),
@@ -303,7 +303,7 @@ mod tests {
         let classes = host();
         let hwmon = classes.path().join("hwmon");
         let place = sensors(classes.path()).unwrap().remove("coretemp/Core 0").unwrap();
-        let place = Place { device: "coretemp.0".into(), ..place };
+        let place = SensorAddress { device: "coretemp.0".into(), ..place };
         let mut probe = Sensor::new(place, |temperature| TemperatureProbe { temperature });
         assert_eq!(probe.sample().unwrap().temperature, 41.0);
         fs::remove_dir_all(hwmon.join("hwmon0")).unwrap();

@@ -144,7 +144,7 @@ impl Link {
         types: Vec<ProbeType>,
         instances: Vec<RegisteredInstance>,
     ) -> Result<Vec<TopicAssignment>, LinkError> {
-        self.say(NodeMessage::Register { types, instances })?;
+        self.send_message(NodeMessage::Register { types, instances })?;
         let start = Instant::now();
         while let Some(left) = ANSWER_TIMEOUT.checked_sub(start.elapsed()) {
             match self.messages.recv_timeout(left) {
@@ -171,7 +171,12 @@ impl Link {
         cause: Cause,
     ) -> Result<(), LinkError> {
         let (from_sequence, to_sequence) = numbers.into_inner();
-        self.say(NodeMessage::Missing { topic, from_sequence, to_sequence, cause: cause.word().into() })
+        self.send_message(NodeMessage::Missing {
+            topic,
+            from_sequence,
+            to_sequence,
+            cause: cause.word().into(),
+        })
     }
 
     /// Answers messages of the DAC, and pings when due. Returns the acknowledgements since the last call.
@@ -186,7 +191,7 @@ impl Link {
         if self.pinged.elapsed() >= PING_INTERVAL {
             self.pinged = Instant::now();
             // Both times are of this clock: the replay has no clock offset.
-            self.say(NodeMessage::Ping {
+            self.send_message(NodeMessage::Ping {
                 node_time: now_ns(),
                 clock_offset_ns: None,
                 round_trip_ns: None,
@@ -199,7 +204,7 @@ impl Link {
     /// Closes the connection after everything is acknowledged.
     pub fn leave(mut self, reason: &str) {
         // An error also ends the connection.
-        if self.say(NodeMessage::Goodbye { reason: reason.into() }).is_err() {
+        if self.send_message(NodeMessage::Goodbye { reason: reason.into() }).is_err() {
             return;
         }
         let start = Instant::now();
@@ -214,13 +219,13 @@ impl Link {
         match message {
             DacMessage::Command { id, .. } => {
                 let failure = Failure::new("replay", "replayed instances take no commands");
-                self.say(NodeMessage::Result { id, outcome: Outcome::Failed(failure) })
+                self.send_message(NodeMessage::Result { id, outcome: Outcome::Failed(failure) })
             }
             _ => Ok(()),
         }
     }
 
-    fn say(&mut self, message: NodeMessage) -> Result<(), LinkError> {
+    fn send_message(&mut self, message: NodeMessage) -> Result<(), LinkError> {
         let sent = self.connection.sender.send(&[message], &[]);
         sent.map_err(|_| self.ended())
     }

@@ -13,13 +13,13 @@ pub enum Message {
 }
 
 #[derive(Debug)]
-struct Piece {
+struct QueuedMessage {
     message: Message,
     /// Its last sequence number.
     last: u64,
 }
 
-impl Piece {
+impl QueuedMessage {
     fn length(&self) -> usize {
         match &self.message {
             Message::Batch { bytes, .. } => bytes.len(),
@@ -50,7 +50,7 @@ pub struct ReplayTotals {
 #[derive(Debug)]
 pub struct Outbox {
     /// The pieces of each instance, in order.
-    lanes: Vec<Outgoing<Piece>>,
+    lanes: Vec<Outgoing<QueuedMessage>>,
     capacity: usize,
     played: ReplayTotals,
 }
@@ -84,7 +84,7 @@ impl Outbox {
 
     /// Appends a piece that ends with this sequence number of an instance.
     pub fn push(&mut self, instance: usize, message: Message, last: u64) {
-        let piece = Piece { message, last };
+        let piece = QueuedMessage { message, last };
         self.played.samples += piece.samples();
         self.played.unacknowledged += piece.samples();
         if let Message::Missing { from_sequence, .. } = piece.message {

@@ -1,7 +1,7 @@
 //! End of a recording.
 
 use crate::past::Past;
-use oasis_history::{NextStep, Piece, Reader};
+use oasis_history::{NextStep, HistoryPart, Reader};
 use oasis_store::ReadError;
 use oasis_wire::batch::Header;
 
@@ -44,7 +44,7 @@ fn last_dac_time(past: &Past, mut reader: Reader) -> Result<u64, ReadError> {
             NextStep::More | NextStep::TimeEnd | NextStep::ArchiveEnd | NextStep::Log { .. } => {}
         }
         for (piece, _) in read.pieces {
-            if let Piece::Samples(batch) = piece
+            if let HistoryPart::Samples(batch) = piece
                 && let Ok(header) = Header::parse(&batch.bytes)
             {
                 newest = newest.max(header.dac_time);

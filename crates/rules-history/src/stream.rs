@@ -1,7 +1,7 @@
 //! The stored samples of one instance, batch by batch, in columns.
 
 use crate::past::{Past, Span};
-use oasis_history::{Batch, NextStep, Piece, Reader};
+use oasis_history::{Batch, NextStep, HistoryPart, Reader};
 use oasis_rules::{Binding, RESTART, Rows, program::Input};
 use oasis_store::{ReadError, Series};
 use oasis_wire::{
@@ -34,7 +34,7 @@ pub struct Stream {
     reader: Reader,
     bytes: usize,
     input: Input,
-    pieces: VecDeque<Piece>,
+    pieces: VecDeque<HistoryPart>,
     is_over: bool,
     binding: Option<(Arc<Series>, Binding)>,
     /// The run of the last sample, and the sequence number after it.
@@ -55,13 +55,13 @@ impl Stream {
     pub fn next(&mut self, past: &Past) -> Result<Option<Arrival>, ReadError> {
         loop {
             match self.pieces.pop_front() {
-                Some(Piece::Samples(batch)) => {
+                Some(HistoryPart::Samples(batch)) => {
                     if let Some(arrival) = self.arrival(batch) {
                         return Ok(Some(arrival));
                     }
                 }
                 // The sequence numbers say how many samples are missing.
-                Some(Piece::Gap { .. } | Piece::Epoch | Piece::Type(_)) => {}
+                Some(HistoryPart::Gap { .. } | HistoryPart::Epoch | HistoryPart::Type(_)) => {}
                 None if self.is_over => return Ok(None),
                 None => {
                     let read = self.reader.read(self.bytes)?;

@@ -9,7 +9,7 @@ use crate::{
     member::{Liveness, Member, Names, OwnBeat},
     name::DacName,
     observed::ObservedTime,
-    removals::{Gone, Removals},
+    removals::{Removals, RemovedMember},
     seal::Signature,
 };
 use oasis_wire::quantity::Epoch;
@@ -371,8 +371,8 @@ impl Directory {
         self.remove_as(name, true);
     }
 
-    /// Reads the clock: members become late, and later they are removed. To be called four times a second at least: time in which nobody
-    /// called counts only in part.
+    /// Reads the clock: members become late, and later they are removed. To be called four times a second at least: time without a
+    /// call counts only in part.
     pub fn advance(&mut self, clock: Duration) {
         self.time.advance(clock);
         let now = self.time.passed();
@@ -394,7 +394,7 @@ impl Directory {
             self.members.values().filter(due).map(|member| member.name.clone()).collect();
         self.counters.expired += expired.len() as u64;
         expired.iter().for_each(|name| self.remove(name));
-        self.doubles.look(self.members.values(), self.revision, now);
+        self.doubles.update(self.members.values(), self.revision, now);
     }
 
     pub(crate) fn touch(&mut self, name: &DacName) {
@@ -414,7 +414,7 @@ impl Directory {
         self.names.0 -= member.names.count();
         self.names.1 -= member.names.bytes();
         let Member { name, epoch, beat, signature, .. } = member;
-        self.removals.push(self.revision, Gone { name, epoch, beat, signature }, has_left);
+        self.removals.push(self.revision, RemovedMember { name, epoch, beat, signature }, has_left);
     }
 
     /// Returns what changed after a revision; everything without one, or if the directory no longer remembers what was removed.

@@ -3,7 +3,7 @@
 use crate::{
     attachment::Attachment,
     kind::Kind,
-    limits::{DOUBLE_AFTER, DOUBLE_LOOK},
+    limits::{DOUBLE_AFTER, DOUBLE_SCAN_INTERVAL},
     member::{Liveness, Member},
     name::DacName,
 };
@@ -22,16 +22,16 @@ pub struct Double {
 #[derive(Debug, Default)]
 pub(crate) struct Doubles {
     known: BTreeMap<String, (Duration, Vec<DacName>)>,
-    /// Observed time of the last look.
+    /// Observed time of the last update.
     looked: Duration,
-    /// Revision of the directory at the last look.
+    /// Revision of the directory at the last update.
     revision: u64,
 }
 
 impl Doubles {
     /// Examines the nodes of all members again if something has changed.
-    pub fn look<'a>(&mut self, members: impl Iterator<Item = &'a Member>, revision: u64, now: Duration) {
-        if revision == self.revision || now.saturating_sub(self.looked) < DOUBLE_LOOK {
+    pub fn update<'a>(&mut self, members: impl Iterator<Item = &'a Member>, revision: u64, now: Duration) {
+        if revision == self.revision || now.saturating_sub(self.looked) < DOUBLE_SCAN_INTERVAL {
             return;
         }
         (self.revision, self.looked) = (revision, now);

@@ -12,7 +12,7 @@ use crate::{
     limits::{FORGET_AFTER, MAX_WANTS},
     member::Member,
     name::DacName,
-    report::{Left, Pulse, Record, Report},
+    report::{EndedDac, Pulse, Record, Report},
     seal::{Content, PublicKey, Seal, Sealed, Signature},
 };
 use std::{sync::Arc, time::Duration};
@@ -53,7 +53,7 @@ impl Directory {
         is_permitted
     }
 
-    fn hear_of_end(&mut self, left: &Left) {
+    fn hear_of_end(&mut self, left: &EndedDac) {
         let is_later = |member: &&Member| member.epoch == left.epoch && left.beat > member.beat;
         let Some(member) = self.members.get(&left.name).filter(is_later) else { return };
         let sealed = Sealed { name: &left.name, epoch: left.epoch, beat: left.beat, content: Content::Leave };

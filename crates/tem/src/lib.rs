@@ -66,6 +66,6 @@ pub use member::{Liveness, Member};
 pub use name::{DacName, DacNameError};
 pub use other_page::{MAX_OTHER_PAGES, OtherPage};
 pub use peer::{Identity, Peer, PeerError};
-pub use report::{Left, Place, Pulse, Record, Report};
+pub use report::{ChangePosition, EndedDac, Pulse, Record, Report};
 pub use seal::{Content, PublicKey, Seal, SealKey, SealKeyError, Sealed, Signature};
 pub use view::{DacView, TemEntry, TemView};

@@ -13,7 +13,7 @@ pub(crate) const OWN_FRESH: Duration = Duration::from_millis(750);
 /// Two nodes of one name are reported after this time: a node that moves, or starts again elsewhere, is listed twice for a moment.
 pub const DOUBLE_AFTER: Duration = Duration::from_secs(5);
 /// Time between two looks for nodes of one name.
-pub(crate) const DOUBLE_LOOK: Duration = Duration::from_secs(1);
+pub(crate) const DOUBLE_SCAN_INTERVAL: Duration = Duration::from_secs(1);
 /// Time between two reports to a peer.
 pub const EXCHANGE: Duration = Duration::from_millis(100);
 /// Longest report to a peer as JSON, bytes.

@@ -26,7 +26,7 @@ pub struct OtherPage {
 
 impl Directory {
     /// The pages that serve the nodes of other DACs while this member is silent: those of live relays, and of live DACs that relay others.
-    /// Of more than [`MAX_OTHER_PAGES`], each member has others (rendezvous hashing), so that the readers of many DACs are spread.
+    /// With more than [`MAX_OTHER_PAGES`], each member has others (rendezvous hashing), so that the readers of many DACs are spread.
     pub fn other_pages(&self, name: &DacName) -> Vec<OtherPage> {
         let serves_others = |member: &&Member| {
             member.liveness() == Liveness::Live

@@ -8,7 +8,7 @@ use crate::{
     hearsay::is_address,
     limits::EXCHANGE,
     name::DacName,
-    report::{Place, Report},
+    report::{ChangePosition, Report},
 };
 use oasis_wire::quantity::Epoch;
 use std::{sync::Arc, time::Duration};
@@ -40,11 +40,11 @@ pub struct Peer {
     /// Its address, as DACs that it reports are marked.
     via: Arc<str>,
     /// Up to where its reports are here.
-    theirs: Option<Place>,
+    theirs: Option<ChangePosition>,
     /// Up to where it has the reports from here.
-    ours: Option<Place>,
+    ours: Option<ChangePosition>,
     /// Position that the report under way goes up to, and whether it left out some changes.
-    sent: Option<(Place, bool)>,
+    sent: Option<(ChangePosition, bool)>,
     /// DACs that it must report in full.
     wants: Vec<DacName>,
     /// DACs that it has asked for.

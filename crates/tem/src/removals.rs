@@ -16,14 +16,14 @@ pub struct Removals {
 #[derive(Debug)]
 struct Removal {
     revision: u64,
-    gone: Gone,
+    gone: RemovedMember,
     /// Whether it has ended in order: peers learn of that.
     has_left: bool,
 }
 
 /// A member that is gone.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Gone {
+pub struct RemovedMember {
     pub name: DacName,
     pub epoch: Epoch,
     /// Its last heartbeat.
@@ -39,7 +39,7 @@ impl Removals {
     }
 
     /// Adds a member that is removed in this revision.
-    pub fn push(&mut self, revision: u64, gone: Gone, has_left: bool) {
+    pub fn push(&mut self, revision: u64, gone: RemovedMember, has_left: bool) {
         self.gone.push_back(Removal { revision, gone, has_left });
         while self.gone.len() > self.most {
             self.forgotten = self.gone.pop_front().map_or(self.forgotten, |removal| removal.revision);
@@ -59,7 +59,7 @@ impl Removals {
     }
 
     /// Returns those of them that have ended in order, as far as they are remembered.
-    pub fn left_after(&self, revision: u64) -> impl Iterator<Item = &Gone> {
+    pub fn left_after(&self, revision: u64) -> impl Iterator<Item = &RemovedMember> {
         let later = self.gone.iter().filter(move |removal| removal.revision > revision && removal.has_left);
         later.map(|removal| &removal.gone)
     }

@@ -6,7 +6,7 @@ use crate::{
     limits::{MAX_WANTS, REPORT_ROOM},
     member::Member,
     name::DacName,
-    removals::Gone,
+    removals::RemovedMember,
     seal::{Seal, Signature},
 };
 use oasis_wire::quantity::Epoch;
@@ -24,7 +24,7 @@ pub struct Report {
     #[serde(default)]
     pub doors: String,
     /// Up to where this report goes.
-    pub place: Place,
+    pub place: ChangePosition,
     /// Whether it left out some changes, because it has a bound: the next one has them.
     #[serde(default)]
     pub more: bool,
@@ -36,19 +36,19 @@ pub struct Report {
     pub pulses: Vec<Pulse>,
     /// DACs that have ended.
     #[serde(default)]
-    pub left: Vec<Left>,
+    pub left: Vec<EndedDac>,
     /// Up to where the sender has the reports of the receiver; absent if it has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub known: Option<Place>,
+    pub known: Option<ChangePosition>,
     /// DACs that the next report of the receiver must have.
     #[serde(default)]
     #[schema(value_type = Vec<String>)]
     pub wants: Vec<DacName>,
 }
 
-/// A place in the changes of a TEM.
+/// A position in the changes of a TEM.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct Place {
+pub struct ChangePosition {
     /// The life of its process: places of another one count for nothing.
     #[schema(value_type = String)]
     pub tem: Epoch,
@@ -99,7 +99,7 @@ pub struct Pulse {
 
 /// A DAC that has ended in order.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct Left {
+pub struct EndedDac {
     /// Its name.
     #[schema(value_type = String)]
     pub name: DacName,
@@ -116,10 +116,15 @@ pub struct Left {
 
 impl Directory {
     /// Makes a report of what changed after a place, and of members that are asked for.
-    pub fn report(&self, (tem, doors): (Epoch, &str), after: Option<Place>, wants: &[DacName]) -> Report {
+    pub fn report(
+        &self,
+        (tem, doors): (Epoch, &str),
+        after: Option<ChangePosition>,
+        wants: &[DacName],
+    ) -> Report {
         // A place of another process, or of a later one, says nothing here.
         let after = after.filter(|place| place.tem == tem && place.revision <= self.revision);
-        let start = Place { tem, revision: 0, pulses: 0 };
+        let start = ChangePosition { tem, revision: 0, pulses: 0 };
         let from = after.unwrap_or(start);
         let now = self.time.passed();
         let known = || self.members.values().filter(|member| !is_unspecified(&member.doors));
@@ -150,10 +155,10 @@ impl Directory {
             false => known().filter(is_quiet).filter(moved).map(|member| Pulse::new(member, now)).collect(),
         };
         // A process that has just started has nothing to remove.
-        let left = after.map(|place| self.removals.left_after(place.revision).map(Left::new).collect());
+        let left = after.map(|place| self.removals.left_after(place.revision).map(EndedDac::new).collect());
         let place = match more {
-            true => Place { revision: reached.unwrap_or(from.revision), ..from },
-            false => Place { tem, revision: self.revision, pulses: self.pulses },
+            true => ChangePosition { revision: reached.unwrap_or(from.revision), ..from },
+            false => ChangePosition { tem, revision: self.revision, pulses: self.pulses },
         };
         Report {
             tem,
@@ -230,9 +235,9 @@ impl Pulse {
     }
 }
 
-impl Left {
-    fn new(gone: &Gone) -> Self {
-        let Gone { name, epoch, beat, signature } = gone.clone();
+impl EndedDac {
+    fn new(gone: &RemovedMember) -> Self {
+        let RemovedMember { name, epoch, beat, signature } = gone.clone();
         Self { name, epoch, beat, signature }
     }
 }

@@ -144,7 +144,8 @@ mod tests {
 
     /// The messages in these bytes, decoded in pieces of this size.
     fn messages(bytes: &[u8], role: Role, piece: usize) -> Result<Vec<String>, Error> {
-        let (mut decoder, mut seen) = (Decoder::new(role, Limits::of_messages(MAX_MESSAGE_BYTES)), Vec::new());
+        let (mut decoder, mut seen) =
+            (Decoder::new(role, Limits::of_messages(MAX_MESSAGE_BYTES)), Vec::new());
         for piece in bytes.to_vec().chunks_mut(piece) {
             decoder.decode(piece, |message| {
                 seen.push(format!("{message:?}"));
@@ -173,7 +174,10 @@ mod tests {
         assert_eq!(refused(&[frame(0x88, &[3])]), Error::CloseLength);
         assert_eq!(refused(&[frame(0x88, &1005_u16.to_be_bytes())]), Error::CloseCode);
         assert_eq!(refused(&[frame(0x88, &[3, 232, 0xff])]), Error::Utf8);
-        assert_eq!(refused(&[frame(0x02, &[0; 600]), frame(0x80, &[0; 600])]), Error::MessageTooLong(MAX_MESSAGE_BYTES));
+        assert_eq!(
+            refused(&[frame(0x02, &[0; 600]), frame(0x80, &[0; 600])]),
+            Error::MessageTooLong(MAX_MESSAGE_BYTES)
+        );
     }
 
     #[test]

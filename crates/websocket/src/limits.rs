@@ -23,7 +23,7 @@ const FRAGMENTS: usize = 1_024;
 /// Bytes that allow for one fragment more.
 const BYTES_A_FRAGMENT: usize = 16;
 
-/// Returns how many fragments a message may have of which so many bytes have arrived. Without a bound, empty fragments would cost their sender six
+/// Returns how many fragments a message may have of which this many bytes have arrived. Without a bound, empty fragments would cost their sender six
 /// bytes each, and a message would never end.
 pub(crate) fn fragments(bytes: usize) -> usize {
     FRAGMENTS + bytes / BYTES_A_FRAGMENT

@@ -1,4 +1,4 @@
-//! What a sample costs in the node (encode), in the DAC (check, stamp), in its archive (range of times) and where single samples are needed (decode, EISA packet).
+//! Cost of a sample in the node (encode), in the DAC (check, stamp), in its archive (range of times) and where single samples are needed (decode, EISA packet).
 //!
 //! Times are for the whole recording; the throughput that criterion prints beside them is in samples.
 

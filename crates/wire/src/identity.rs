@@ -1,6 +1,6 @@
 //! The identity of a probe type that a program declares without PDL: a UUID computed from its schema.
 //!
-//! It is a UUID of version 5 (RFC 9562, 5.5): the SHA-1 of [`NAMESPACE`] and the compact JSON of the schema without its `uuid`. Two programs with
+//! The identity is a UUID of version 5 (RFC 9562, 5.5): the SHA-1 of [`NAMESPACE`] and the compact JSON of the schema without its `uuid`. Two programs with
 //! the same schema have the same type, and a changed schema is another type. All of it can run while a program is compiled.
 
 use crate::schema::ProbeType;

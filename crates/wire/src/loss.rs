@@ -73,7 +73,7 @@ pub enum Cause {
 
 /// The place where samples were lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
+pub enum LossPlace {
     /// In the node.
     Node,
     /// Between node and DAC.
@@ -90,7 +90,7 @@ pub enum Place {
     Unknown,
 }
 
-impl Place {
+impl LossPlace {
     /// Its name in documents.
     pub const fn word(self) -> &'static str {
         match self {
@@ -115,7 +115,7 @@ pub struct Entry {
     /// Words that earlier releases used for it, still read from clients, recordings and archives.
     pub former: &'static [&'static str],
     /// The place where samples were lost.
-    pub place: Place,
+    pub place: LossPlace,
     /// Whether the loss is unwanted. A flight recorder keeps samples back on purpose.
     pub is_loss: bool,
     /// One sentence for people, without its full stop.
@@ -126,7 +126,7 @@ const fn entry(
     cause: Cause,
     word: &'static str,
     former: &'static [&'static str],
-    place: Place,
+    place: LossPlace,
     is_loss: bool,
     meaning: &'static str,
 ) -> Entry {
@@ -142,12 +142,12 @@ pub const TABLE: [Entry; 25] = {
         Unreadable,
     };
     [
-        entry(RingFull, "ring_full", &["dropped_ring"], Place::Node, true, "the probe's ring was full"),
+        entry(RingFull, "ring_full", &["dropped_ring"], LossPlace::Node, true, "the probe's ring was full"),
         entry(
             SpoolFull,
             "spool_full",
             &["dropped_spool"],
-            Place::Node,
+            LossPlace::Node,
             true,
             "the node's spool was full, or its file is damaged",
         ),
@@ -155,7 +155,7 @@ pub const TABLE: [Entry; 25] = {
             InvalidRow,
             "invalid_row",
             &["invalid"],
-            Place::Node,
+            LossPlace::Node,
             true,
             "their rows did not fit their schema, or were too long for the ring or a batch",
         ),
@@ -163,7 +163,7 @@ pub const TABLE: [Entry; 25] = {
             NotTaken,
             "not_taken",
             &[],
-            Place::Node,
+            LossPlace::Node,
             true,
             "the node did not call its probe for a second or more: it was stopped, or its host was busy",
         ),
@@ -171,7 +171,7 @@ pub const TABLE: [Entry; 25] = {
             KeptBack,
             "kept_back",
             &[],
-            Place::Node,
+            LossPlace::Node,
             false,
             "the probe's flight recorder kept them back because no trigger fired near them",
         ),
@@ -179,7 +179,7 @@ pub const TABLE: [Entry; 25] = {
             NodeDropped,
             "node_dropped",
             &[],
-            Place::Node,
+            LossPlace::Node,
             true,
             "the node did not take or dropped them; nobody has kept which of its causes it was",
         ),
@@ -187,7 +187,7 @@ pub const TABLE: [Entry; 25] = {
             NodeRestart,
             "node_restart",
             &[],
-            Place::Node,
+            LossPlace::Node,
             true,
             "the node's process ended before it could send them",
         ),
@@ -195,7 +195,7 @@ pub const TABLE: [Entry; 25] = {
             Network,
             "network",
             &[],
-            Place::Channel,
+            LossPlace::Channel,
             true,
             "they were sent as datagrams, or by a device to its gateway, and did not arrive",
         ),
@@ -203,7 +203,7 @@ pub const TABLE: [Entry; 25] = {
             BeforeEpoch,
             "before_epoch",
             &[],
-            Place::Dac,
+            LossPlace::Dac,
             true,
             "they were delivered to an earlier run of the DAC, or to another DAC before the node came here",
         ),
@@ -211,7 +211,7 @@ pub const TABLE: [Entry; 25] = {
             OtherDac,
             "other_dac",
             &[],
-            Place::Dac,
+            LossPlace::Dac,
             false,
             "they were delivered to another DAC while the node was there",
         ),
@@ -219,7 +219,7 @@ pub const TABLE: [Entry; 25] = {
             EpochChanged,
             "epoch_changed",
             &[],
-            Place::Dac,
+            LossPlace::Dac,
             true,
             "the reader's position belongs to an earlier run of the DAC, and no archive has its samples",
         ),
@@ -227,17 +227,17 @@ pub const TABLE: [Entry; 25] = {
             LogRetention,
             "log_retention",
             &[],
-            Place::Reader,
+            LossPlace::Reader,
             true,
             "the topic log had evicted them when the reader asked for them",
         ),
-        entry(Latest, "latest", &[], Place::Reader, false, "the reader asked for the newest sample only"),
-        entry(Unreadable, "unreadable", &[], Place::Reader, true, "their bytes do not fit their schema"),
+        entry(Latest, "latest", &[], LossPlace::Reader, false, "the reader asked for the newest sample only"),
+        entry(Unreadable, "unreadable", &[], LossPlace::Reader, true, "their bytes do not fit their schema"),
         entry(
             ArchiveLag,
             "archive_lag",
             &["archive_behind"],
-            Place::Archive,
+            LossPlace::Archive,
             true,
             "the topic log evicted them before the archive had read them",
         ),
@@ -245,7 +245,7 @@ pub const TABLE: [Entry; 25] = {
             ArchiveStopped,
             "archive_stopped",
             &[],
-            Place::Archive,
+            LossPlace::Archive,
             true,
             "the archive was stopped, and the topic log evicted them meanwhile",
         ),
@@ -253,7 +253,7 @@ pub const TABLE: [Entry; 25] = {
             DiskFull,
             "disk_full",
             &[],
-            Place::Archive,
+            LossPlace::Archive,
             true,
             "the archive's disk was full, and the topic log evicted them meanwhile",
         ),
@@ -261,7 +261,7 @@ pub const TABLE: [Entry; 25] = {
             DiskError,
             "disk_error",
             &[],
-            Place::Archive,
+            LossPlace::Archive,
             true,
             "the archive's disk failed, and the topic log evicted them meanwhile",
         ),
@@ -269,7 +269,7 @@ pub const TABLE: [Entry; 25] = {
             ArchiveRetention,
             "archive_retention",
             &[],
-            Place::Archive,
+            LossPlace::Archive,
             true,
             "the archive evicted them by its retention rules",
         ),
@@ -277,7 +277,7 @@ pub const TABLE: [Entry; 25] = {
             CopyLag,
             "copy_lag",
             &[],
-            Place::Copy,
+            LossPlace::Copy,
             true,
             "the topic log evicted them before NATS JetStream had acknowledged a copy",
         ),
@@ -285,7 +285,7 @@ pub const TABLE: [Entry; 25] = {
             CopyRefused,
             "copy_refused",
             &[],
-            Place::Copy,
+            LossPlace::Copy,
             true,
             "NATS JetStream takes no message of this size",
         ),
@@ -293,7 +293,7 @@ pub const TABLE: [Entry; 25] = {
             Damaged,
             "damaged",
             &[],
-            Place::Archive,
+            LossPlace::Archive,
             true,
             "their bytes on the disk are not the bytes that were written",
         ),
@@ -301,7 +301,7 @@ pub const TABLE: [Entry; 25] = {
             ReadError,
             "read_error",
             &[],
-            Place::Archive,
+            LossPlace::Archive,
             true,
             "the disk failed to read them; another attempt may succeed",
         ),
@@ -309,7 +309,7 @@ pub const TABLE: [Entry; 25] = {
             NotRecorded,
             "not_recorded",
             &[],
-            Place::Channel,
+            LossPlace::Channel,
             false,
             "the recording that is replayed does not contain them",
         ),
@@ -317,7 +317,7 @@ pub const TABLE: [Entry; 25] = {
             Unexplained,
             "unexplained",
             &["unknown"],
-            Place::Unknown,
+            LossPlace::Unknown,
             true,
             "no part of OASIS accounts for them: please report this",
         ),

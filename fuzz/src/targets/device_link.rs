@@ -9,7 +9,8 @@ use oasis_gateway::{
     frame::{Damage, Deframer, Frame},
     message::{FromDevice, parse},
     simulation::{
-        Device, ForwardedCommand, Known, LineStats, Missing, Moment, NewBatch, Session, Sessions, Uplink,
+        Device, ForwardedCommand, LineStats, Missing, Moment, NewBatch, Session, Sessions, SharedDevices,
+        Uplink,
     },
 };
 use oasis_probe::NodeError;
@@ -41,7 +42,8 @@ fn stream(input: &[u8], piece: usize) -> Vec<DecodedFrame> {
 pub fn batches(input: &[u8]) -> usize {
     let node = Node::default();
     let sessions = Arc::new(Mutex::new(Sessions::open(None)));
-    let mut device = Device::new("device", Box::new(node.clone()), Arc::<Known>::default(), sessions, false);
+    let mut device =
+        Device::new("device", Box::new(node.clone()), Arc::<SharedDevices>::default(), sessions, false);
     let (stats, mut out) = (LineStats::default(), Vec::new());
     let mut now = Moment { steady: Instant::now(), wall: 1 };
     let mut rest = input;

@@ -34,7 +34,11 @@ export async function opened(
   const uri = 'file:///loop.pdl';
   const textDocument = { uri, languageId: 'pdl', version: 1, text };
   const exit = once(server, 'exit');
-  sendMessage(server, { id: 1, method: 'initialize', params: { processId: null, rootUri: null, capabilities: {} } });
+  sendMessage(server, {
+    id: 1,
+    method: 'initialize',
+    params: { processId: null, rootUri: null, capabilities: {} },
+  });
   sendMessage(server, { method: 'initialized', params: {} });
   sendMessage(server, { method: 'textDocument/didOpen', params: { textDocument } });
   sendMessage(server, { id: 2, method: 'textDocument/hover', params: { textDocument: { uri }, position } });

@@ -23,7 +23,7 @@ use uuid::Uuid;
 
 /// Longest time until participants of one domain know each other, besides the wait for the DAC.
 const DISCOVERY: Duration = Duration::from_secs(3);
-/// Interval at which a node asks for a DAC: what it asks before they know each other reaches nobody.
+/// Interval at which a node asks for a DAC: a request before they know each other is lost.
 const ASK: Duration = Duration::from_millis(100);
 /// Time after which a participant without an answer is replaced: the network may have another address now.
 const FRESH: Duration = Duration::from_secs(30);
@@ -190,7 +190,7 @@ impl Settings {
             ))
         };
         let id = Uuid::new_v4();
-        let asking = timeout(DISCOVERY + self.patience.connect, self.ask(joined, id));
+        let asking = timeout(DISCOVERY + self.patience.connect, self.request_connection(joined, id));
         let (from, dac) = match asking.await {
             Ok(offer) => offer?,
             Err(elapsed) => {
@@ -210,7 +210,7 @@ impl Settings {
         }
     }
 
-    async fn ask(&self, joined: &Joined, connection: Uuid) -> io::Result<(WriterId, Uuid)> {
+    async fn request_connection(&self, joined: &Joined, connection: Uuid) -> io::Result<(WriterId, Uuid)> {
         let Joined { endpoint, silent, .. } = joined;
         let ask = Message { connection, content: Content::Ask(self.dac.clone()) };
         let mut again = tokio::time::interval(ASK);

@@ -52,7 +52,9 @@ impl Commands {
     ) -> Option<ToDevice> {
         let is_lost = |pending: &Pending| {
             pending.repetitions >= REPETITIONS
-                && pending.said.is_some_and(|said| now.saturating_duration_since(said) >= COMMAND_REPEAT_INTERVAL)
+                && pending
+                    .said
+                    .is_some_and(|said| now.saturating_duration_since(said) >= COMMAND_REPEAT_INTERVAL)
         };
         if self.pending.as_ref().is_some_and(is_lost) {
             self.give_up(

@@ -44,7 +44,7 @@ pub struct DeviceInstance {
 
 /// Samples and losses of a batch.
 #[derive(Debug)]
-pub struct Taken {
+pub struct ReceivedBatch {
     /// The batch, with what is missing before it; none if its samples are known.
     pub batch: Option<NewBatch>,
     /// Samples that are missing now.
@@ -89,7 +89,7 @@ impl DeviceInstance {
     ///
     /// # Errors
     /// If it is no batch of the instance's type, or has numbers that the device cannot have reached.
-    pub fn batch(&mut self, bytes: &[u8], now: Instant) -> Result<Taken, String> {
+    pub fn batch(&mut self, bytes: &[u8], now: Instant) -> Result<ReceivedBatch, String> {
         // All of it: a DAC would end the connection because of a batch that it cannot read.
         let batch = Batch::parse(bytes, &self.probe_type).map_err(|error| error.to_string())?;
         let Header { first_sequence, count, dropped_before, .. } = *batch.header();
@@ -99,7 +99,7 @@ impl DeviceInstance {
             format!("sequence number {first_sequence} is beyond what the device can have taken")
         })?;
         if first_sequence <= self.last {
-            return Ok(Taken { batch: None, lost: 0 });
+            return Ok(ReceivedBatch { batch: None, lost: 0 });
         }
         let lost = first_sequence - 1 - self.last;
         let ring_full = lost.min(dropped_before.into());
@@ -109,7 +109,7 @@ impl DeviceInstance {
         self.reach(last, now);
         let (instance, before) = (self.index, std::mem::take(&mut self.missing));
         let bytes = Arc::new(bytes.to_vec());
-        Ok(Taken { batch: Some(NewBatch { instance, first_sequence, count, before, bytes }), lost })
+        Ok(ReceivedBatch { batch: Some(NewBatch { instance, first_sequence, count, before, bytes }), lost })
     }
 
     /// Takes the device's counters. Returns how many samples are missing now, or none if they cannot be true.

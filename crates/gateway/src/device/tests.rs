@@ -12,7 +12,7 @@ const TYPE: &str = r#"{"name":"P","uuid":"0f3c7d52-9c7e-4a57-8a9f-62c1f1b8c7aa",
 
 /// Effects of a device on its node.
 #[derive(Default)]
-struct Seen {
+struct NodeLog {
     sessions: Vec<Session>,
     batches: Vec<NewBatch>,
     taken: u64,
@@ -24,10 +24,10 @@ struct Seen {
 }
 
 #[derive(Clone, Default)]
-struct Fake(Arc<Mutex<Seen>>);
+struct Fake(Arc<Mutex<NodeLog>>);
 
 impl Fake {
-    fn seen(&self) -> std::sync::MutexGuard<'_, Seen> {
+    fn seen(&self) -> std::sync::MutexGuard<'_, NodeLog> {
         self.0.lock().unwrap()
     }
 }
@@ -86,7 +86,7 @@ impl Uplink for Fake {
 struct Bench {
     device: Device,
     node: Fake,
-    known: Arc<Known>,
+    known: Arc<SharedDevices>,
     sessions: SharedSessions,
     stats: LineStats,
     now: Moment,
@@ -97,7 +97,7 @@ type Said = Vec<(u8, u32, Vec<u8>)>;
 
 impl Bench {
     fn new() -> Self {
-        let (known, sessions) = (Arc::<Known>::default(), Arc::new(Mutex::new(Sessions::open(None))));
+        let (known, sessions) = (Arc::<SharedDevices>::default(), Arc::new(Mutex::new(Sessions::open(None))));
         let node = Fake::default();
         let device = Device::new("pump", Box::new(node.clone()), known.clone(), sessions.clone(), false);
         let now = Moment { steady: Instant::now(), wall: 1_000_000 };
@@ -126,7 +126,7 @@ impl Bench {
         said(&out)
     }
 
-    fn receive(&mut self, kind: u8, session: u32, body: &[u8]) -> Result<Said, Refused> {
+    fn receive(&mut self, kind: u8, session: u32, body: &[u8]) -> Result<Said, FrameRefusal> {
         let mut out = Vec::new();
         let frame = Frame { kind, number: 0, session, body };
         self.device.receive(&frame, parse(&frame).unwrap(), self.now, &self.stats, &mut out)?;
@@ -162,11 +162,11 @@ impl Bench {
         }
     }
 
-    fn batch(&mut self, session: u32, first: u64, count: u64, dropped: u32) -> Result<Said, Refused> {
+    fn batch(&mut self, session: u32, first: u64, count: u64, dropped: u32) -> Result<Said, FrameRefusal> {
         self.receive(0x01, session, &batch(first, count, dropped))
     }
 
-    fn counters(&mut self, session: u32, taken: u64, sent: u64) -> Result<Said, Refused> {
+    fn counters(&mut self, session: u32, taken: u64, sent: u64) -> Result<Said, FrameRefusal> {
         self.receive(0x12, session, &[&taken.to_le_bytes()[..], &sent.to_le_bytes(), &[0; 4]].concat())
     }
 
@@ -292,7 +292,7 @@ fn a_restart_with_its_memory_ends_the_session_with_its_counts() {
     bench.counters(third, 0, 0).unwrap();
     assert_eq!(bench.node.ended(), (44, 2));
     let second = third;
-    assert_eq!(bench.batch(first, 42, 1, 0), Err(Refused::OtherSession));
+    assert_eq!(bench.batch(first, 42, 1, 0), Err(FrameRefusal::OtherSession));
     bench.batch(second, 1, 1, 0).unwrap();
     assert_eq!(bench.missing(), [(0, 0), (0, 0), (0, 0)]);
     let secrets: Vec<_> = bench.node.seen().sessions.iter().map(|session| session.secret.run()).collect();
@@ -437,15 +437,15 @@ fn contents_that_no_device_sends_are_refused_and_change_nothing() {
     let mut bench = Bench::new();
     let session = bench.accept(announcement(0, true, 1, 0));
     let far = u64::MAX - 7;
-    assert_eq!(bench.batch(session, far, 3, 0), Err(Refused::Contents));
-    assert_eq!(bench.counters(session, far, far), Err(Refused::Contents));
-    assert_eq!(bench.counters(session, 3, 4), Err(Refused::Contents));
+    assert_eq!(bench.batch(session, far, 3, 0), Err(FrameRefusal::Contents));
+    assert_eq!(bench.counters(session, far, far), Err(FrameRefusal::Contents));
+    assert_eq!(bench.counters(session, 3, 4), Err(FrameRefusal::Contents));
     let mut other_topic = batch(1, 1, 0);
     other_topic[4] = 9;
-    assert_eq!(bench.receive(0x01, session, &other_topic), Err(Refused::Contents));
+    assert_eq!(bench.receive(0x01, session, &other_topic), Err(FrameRefusal::Contents));
     let mut cut = batch(1, 9, 0);
     cut.pop();
-    assert_eq!(bench.receive(0x01, session, &cut), Err(Refused::Contents));
+    assert_eq!(bench.receive(0x01, session, &cut), Err(FrameRefusal::Contents));
     bench.batch(session, 1, 1, 0).unwrap();
     assert_eq!(bench.missing(), [(0, 0)]);
     let result = CommandResult { id: 5, outcome: 0, enabled: true, millihertz: 0 };
@@ -462,7 +462,7 @@ fn a_schema_that_is_not_what_was_announced_is_asked_for_three_times() {
         assert_eq!(said.pop().unwrap().0, 0x21);
         let total = (TYPE.len() as u16).to_le_bytes();
         let answer = [&[0, 0, 0][..], &total, wrong.as_bytes()].concat();
-        assert_eq!(bench.receive(0x11, 0, &answer), Err(Refused::Contents));
+        assert_eq!(bench.receive(0x11, 0, &answer), Err(FrameRefusal::Contents));
         bench.now.steady += Duration::from_millis(500);
         said = bench.announce(announcement(0, true, 1, 0));
     }

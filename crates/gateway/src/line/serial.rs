@@ -1,6 +1,6 @@
 //! A serial line: one device. It may be unplugged and plugged in again.
 
-use super::{LOOK, READ_CHUNK_BYTES, Shared, moment, spawn};
+use super::{READ_CHUNK_BYTES, READ_TIMEOUT, Shared, moment, spawn};
 use crate::station::Out;
 use oasis_probes::SerialPort;
 use std::{
@@ -55,7 +55,7 @@ fn carry(mut port: SerialPort, what: &str, shared: &Shared) -> io::Result<()> {
     let mut station = shared.station(what, false);
     let (mut buffer, mut out) = ([0; READ_CHUNK_BYTES], Out::new());
     while !shared.is_stopping() {
-        let count = port.read(&mut buffer, LOOK)?;
+        let count = port.read(&mut buffer, READ_TIMEOUT)?;
         let now = moment();
         if let Some(bytes @ [_, ..]) = buffer.get(..count) {
             station.receive(bytes, None, now, &mut out);

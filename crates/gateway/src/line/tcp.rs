@@ -1,6 +1,6 @@
 //! TCP: a device each connection.
 
-use super::{READ_TIMEOUT, LineAddress, READ_CHUNK_BYTES, Shared, moment, resolved, spawn, warn_if_exposed};
+use super::{LineAddress, READ_CHUNK_BYTES, READ_TIMEOUT, Shared, moment, resolved, spawn, warn_if_exposed};
 use crate::station::{Out, is_due};
 use std::{
     io::{self, Read, Write},

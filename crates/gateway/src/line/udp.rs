@@ -1,6 +1,6 @@
 //! Datagrams: any number of devices, told apart by their addresses and sessions.
 
-use super::{READ_TIMEOUT, LineAddress, READ_CHUNK_BYTES, Shared, moment, resolved, spawn, warn_if_exposed};
+use super::{LineAddress, READ_CHUNK_BYTES, READ_TIMEOUT, Shared, moment, resolved, spawn, warn_if_exposed};
 use crate::station::Out;
 use std::{
     io,

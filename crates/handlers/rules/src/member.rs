@@ -2,7 +2,7 @@
 
 use oasis_dac::{Delivery, DemandGuard, Instance};
 use oasis_handler::{InstanceLog, StoredSamples};
-use oasis_history::{Batch, NextStep, HistoryPart, Reader, Start};
+use oasis_history::{Batch, HistoryPart, NextStep, Reader, Start};
 use oasis_rules::{Binding, Rows, program::Input};
 use oasis_rules_history::LastSample;
 use oasis_store::ReadError;
@@ -208,7 +208,9 @@ impl Member {
     pub fn take(&mut self, input: &Input) -> Result<Option<Came>, Damaged> {
         let Some((piece, after)) = self.pieces.pop_front() else { return Ok(None) };
         self.at = Some(after);
-        let HistoryPart::Samples(Batch { series, bytes, offsets, wanted, .. }) = piece else { return Ok(None) };
+        let HistoryPart::Samples(Batch { series, bytes, offsets, wanted, .. }) = piece else {
+            return Ok(None);
+        };
         if !input.reads(&series.probe_type) {
             return Ok(None);
         }

@@ -12,7 +12,7 @@ use crate::{
 use oasis_alarms::{Checkpoint, CheckpointKey, RuleEvent};
 use oasis_dac::{Dac, Delivery, DemandGuard, Instance, Wake, now};
 use oasis_handler::{InstanceLog, StoredSamples};
-use oasis_history::{Batch, NextStep, HistoryPart, Reader, Start};
+use oasis_history::{Batch, HistoryPart, NextStep, Reader, Start};
 use oasis_rules::{Derived, Event, Program, SavedState, Standing, program::Body};
 use oasis_rules_history::{LastSample, restarted_at};
 use oasis_store::ReadError;

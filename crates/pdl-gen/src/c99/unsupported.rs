@@ -4,7 +4,7 @@ use super::view::width;
 use crate::json_schema;
 use oasis_pdl::{
     Code, Diagnostic, Model,
-    model::{Metric, Place, Probe, Type},
+    model::{Metric, NameSpan, Probe, Type},
 };
 
 /// Most bytes of a struct in a row: its width is one byte of the description.
@@ -80,6 +80,6 @@ fn check_probe(model: &Model, probe: &Probe) -> Option<Diagnostic> {
     ))
 }
 
-fn diagnostic(place: Place, message: String, label: &str, help: &str) -> Diagnostic {
+fn diagnostic(place: NameSpan, message: String, label: &str, help: &str) -> Diagnostic {
     Diagnostic::new(Code::NotInC99, place.0, message, label).help(help)
 }

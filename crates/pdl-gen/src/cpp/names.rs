@@ -1,6 +1,6 @@
 //! Names of the PDL as C++ can write them: a trailing underscore if the name is reserved in C++.
 
-use super::reserved::{Place, is_reserved};
+use super::reserved::{NameScope, is_reserved};
 use crate::names::{free_names, split};
 use oasis_pdl::Model;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -30,7 +30,7 @@ impl Scopes {
         let mut spelled = HashMap::new();
         // In this order a scope comes before its content.
         for (scope, names) in &scopes {
-            let place = if scope.is_empty() { Place::Root } else { Place::Namespace };
+            let place = if scope.is_empty() { NameScope::Root } else { NameScope::Namespace };
             let outer: String = spelled.get(*scope).cloned().unwrap_or_default();
             for (name, cpp) in names.iter().zip(spell(names.iter().copied(), place, "")) {
                 spelled.insert(join(scope, name), join(&outer, &cpp));
@@ -74,7 +74,7 @@ impl Scopes {
 }
 
 /// The names, none of them a word that C++, or a struct called `owner`, has for itself there.
-pub fn spell<'a>(names: impl IntoIterator<Item = &'a str>, place: Place, owner: &str) -> Vec<String> {
+pub fn spell<'a>(names: impl IntoIterator<Item = &'a str>, place: NameScope, owner: &str) -> Vec<String> {
     let names: Vec<String> = names.into_iter().map(String::from).collect();
     free_names(&names, |name| is_reserved(name, place) || name == owner)
 }
@@ -98,7 +98,7 @@ mod tests {
 
     #[test]
     fn a_word_of_the_language_moves_out_of_the_way_of_every_other_name() {
-        let names = spell(["class", "class_", "Words", "read", "type"], Place::Struct, "Words");
+        let names = spell(["class", "class_", "Words", "read", "type"], NameScope::Struct, "Words");
         assert_eq!(names, ["class__", "class_", "Words_", "read_", "type"]);
     }
 

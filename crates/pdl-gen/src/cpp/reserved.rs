@@ -38,7 +38,7 @@ const CONSTANTS: &str = "name schema uuid version";
 
 /// The use of a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
+pub enum NameScope {
     /// A module or a type outside of any module.
     Root,
     /// A module or a type in a module.
@@ -52,11 +52,11 @@ pub enum Place {
 }
 
 /// Whether a name is taken there.
-pub fn is_reserved(name: &str, place: Place) -> bool {
+pub fn is_reserved(name: &str, place: NameScope) -> bool {
     let outside: &[&str] = match place {
-        Place::Root => &[NAMESPACES, GLOBALS],
-        Place::Namespace => &[NAMESPACES],
-        Place::Struct | Place::Probe | Place::Enum => &[],
+        NameScope::Root => &[NAMESPACES, GLOBALS],
+        NameScope::Namespace => &[NAMESPACES],
+        NameScope::Struct | NameScope::Probe | NameScope::Enum => &[],
     };
     is_word(name) || is_in(name, outside) || own_names(place).any(|own| own == name)
 }
@@ -72,11 +72,11 @@ pub fn is_global(name: &str) -> bool {
 }
 
 /// The other names of a struct, beside its members.
-pub fn own_names(place: Place) -> impl Iterator<Item = String> {
+pub fn own_names(place: NameScope) -> impl Iterator<Item = String> {
     let lists: &[&str] = match place {
-        Place::Struct => &[METHODS],
-        Place::Probe => &[METHODS, CONSTANTS],
-        Place::Root | Place::Namespace | Place::Enum => &[],
+        NameScope::Struct => &[METHODS],
+        NameScope::Probe => &[METHODS, CONSTANTS],
+        NameScope::Root | NameScope::Namespace | NameScope::Enum => &[],
     };
     lists.iter().flat_map(|list| list.split(' ')).map(String::from)
 }

@@ -3,7 +3,7 @@
 use super::{
     layout::{self, comment, raw_literal},
     names::{Scopes, fresh, spell},
-    reserved::{Place, own_names},
+    reserved::{NameScope, own_names},
 };
 use crate::{
     json_schema,
@@ -106,11 +106,11 @@ fn item(model: &Model, scopes: &Scopes, declaration: Declaration<'_>, spelled: &
     match declaration {
         Declaration::Enum(declared) => Item::Enum(enumeration(declared, name)),
         Declaration::Struct(declared) => {
-            let structure = inside(&declared.members, Place::Struct).structure(declared.doc.as_deref());
+            let structure = inside(&declared.members, NameScope::Struct).structure(declared.doc.as_deref());
             Item::Struct(Box::new(structure))
         }
         Declaration::Probe(probe) => {
-            let structure = inside(&probe.metrics, Place::Probe).structure(probe.doc.as_deref());
+            let structure = inside(&probe.metrics, NameScope::Probe).structure(probe.doc.as_deref());
             Item::Struct(Box::new(Struct { identity: identity(model, probe), ..structure }))
         }
     }
@@ -136,7 +136,7 @@ impl<'a> StructScope<'a> {
         namespace: &'a str,
         name: &'a str,
         metrics: &'a [Metric],
-        place: Place,
+        place: NameScope,
     ) -> Self {
         let names = spell(metrics.iter().map(|metric| metric.name.as_str()), place, name);
         let hidden = names.iter().cloned().chain(own_names(place)).collect();
@@ -205,7 +205,7 @@ fn enumeration(declared: &model::Enum, name: &str) -> Enum {
 }
 
 fn enumerators(declared: &model::Enum) -> Vec<String> {
-    spell(declared.enumerators.iter().map(|value| value.name.as_str()), Place::Enum, "")
+    spell(declared.enumerators.iter().map(|value| value.name.as_str()), NameScope::Enum, "")
 }
 
 fn identity(model: &Model, probe: &Probe) -> Option<Identity> {

@@ -7,7 +7,7 @@ use crate::{
 };
 use oasis_pdl::{
     Code, Diagnostic, Model,
-    model::{Metric, Place, Type},
+    model::{Metric, NameSpan, Type},
 };
 use std::collections::{BTreeMap, HashMap};
 
@@ -42,7 +42,7 @@ pub fn check(model: &Model) -> Vec<Diagnostic> {
 /// A name of the scope of its module, and where it is from.
 struct Declared<'a> {
     name: &'a str,
-    place: Place,
+    place: NameSpan,
 }
 
 fn declared(model: &Model) -> Vec<Declared<'_>> {
@@ -55,7 +55,7 @@ fn declared(model: &Model) -> Vec<Declared<'_>> {
 
 /// Names of one scope that IDL takes for one: they differ only by case, or by what the back end adds.
 fn colliding(model: &Model, declared: &[Declared<'_>]) -> Vec<Diagnostic> {
-    let mut names: Vec<(String, Place)> =
+    let mut names: Vec<(String, NameSpan)> =
         declared.iter().map(|known| (known.name.to_owned(), known.place)).collect();
     for probe in model.probes.iter().filter(|probe| !probe.is_abstract) {
         names.push((format!("{}{SAMPLE}", probe.name), probe.place));
@@ -67,7 +67,7 @@ fn colliding(model: &Model, declared: &[Declared<'_>]) -> Vec<Diagnostic> {
         names.extend(declared.map(|(name, value)| (format!("{scope}{name}"), value.place)));
     }
     // Modules reopen under one name; only another case is another module.
-    let mut modules: BTreeMap<&str, Place> = BTreeMap::new();
+    let mut modules: BTreeMap<&str, NameSpan> = BTreeMap::new();
     for known in declared {
         let mut scope = split(known.name).0;
         while !scope.is_empty() {
@@ -120,7 +120,7 @@ fn struct_of(kind: &Type) -> Option<&str> {
     }
 }
 
-fn diagnostic(place: Place, message: String, label: &str, help: &str) -> Diagnostic {
+fn diagnostic(place: NameSpan, message: String, label: &str, help: &str) -> Diagnostic {
     Diagnostic {
         code: Code::NotInIdl,
         message,

@@ -5,7 +5,7 @@
 
 use super::{
     WIDTH,
-    pieces::Piece,
+    pieces::SourceToken,
     spacing::{Join, inline},
 };
 use crate::lexer::Token;
@@ -18,15 +18,15 @@ const CONTINUED: usize = 4;
 
 /// Position of a word.
 #[derive(Debug, Clone, Copy)]
-pub struct Place {
+pub struct WordPosition {
     pub join: Join,
     /// Blanks before it if it begins a line, or if a comment makes it begin one.
     pub indent: usize,
 }
 
 /// The place of each word; the last one is the end of the file.
-pub fn layout(pieces: &[Piece<'_>]) -> Vec<Place> {
-    let places = inline(pieces).into_iter().map(|join| Place { join, indent: 0 }).collect();
+pub fn layout(pieces: &[SourceToken<'_>]) -> Vec<WordPosition> {
+    let places = inline(pieces).into_iter().map(|join| WordPosition { join, indent: 0 }).collect();
     let mut layout = Layout { pieces, places, at: 0 };
     layout.items(0);
     // The parser refuses an unmatched closing brace. If one were here, the rest would still be laid out.
@@ -39,9 +39,9 @@ pub fn layout(pieces: &[Piece<'_>]) -> Vec<Place> {
 }
 
 struct Layout<'a> {
-    pieces: &'a [Piece<'a>],
+    pieces: &'a [SourceToken<'a>],
     /// At first as if all were one line.
-    places: Vec<Place>,
+    places: Vec<WordPosition>,
     at: usize,
 }
 
@@ -71,7 +71,7 @@ impl Layout<'_> {
     /// Steps over a word that begins a line.
     fn begin(&mut self, join: Join, indent: usize) {
         if let Some(place) = self.places.get_mut(self.at) {
-            *place = Place { join, indent };
+            *place = WordPosition { join, indent };
         }
         self.at += 1;
     }

@@ -4,7 +4,7 @@ use crate::{lexer::Token, source::Span};
 
 /// A token, and the text between it and the one before.
 #[derive(Debug)]
-pub struct Piece<'a> {
+pub struct SourceToken<'a> {
     pub token: Token,
     pub text: &'a str,
     pub comments: Vec<Comment<'a>>,
@@ -22,7 +22,7 @@ pub struct Comment<'a> {
     pub before: &'a str,
 }
 
-impl Piece<'_> {
+impl SourceToken<'_> {
     /// Characters on the line.
     pub fn width(&self) -> usize {
         self.text.chars().count()
@@ -55,14 +55,14 @@ impl Comment<'_> {
 }
 
 /// All words of a text that was lexed without errors.
-pub fn pieces<'a>(text: &'a str, tokens: &[(Token, Span)]) -> Vec<Piece<'a>> {
+pub fn pieces<'a>(text: &'a str, tokens: &[(Token, Span)]) -> Vec<SourceToken<'a>> {
     let mut pieces = Vec::with_capacity(tokens.len());
     let mut end = 0;
     for (token, span) in tokens {
         let (comments, newlines) = between(text, end, span.start);
         // Blanks at the end of a line of documentation are not part of it.
         let text = text.get(span.start..span.end).unwrap_or_default().trim_end();
-        pieces.push(Piece { token: *token, text, comments, newlines });
+        pieces.push(SourceToken { token: *token, text, comments, newlines });
         end = span.end;
     }
     pieces

@@ -1,6 +1,6 @@
 //! Spacing of words on one line.
 
-use super::pieces::Piece;
+use super::pieces::SourceToken;
 use crate::lexer::Token;
 
 /// Joint between a word and the one before it.
@@ -41,7 +41,7 @@ impl Context {
 }
 
 /// Returns the joint of each word if it shares its line with the one before.
-pub fn inline(pieces: &[Piece<'_>]) -> Vec<Join> {
+pub fn inline(pieces: &[SourceToken<'_>]) -> Vec<Join> {
     let mut context = Context::default();
     let mut before = None;
     let joins = pieces.iter().map(|piece| {

@@ -1,15 +1,15 @@
 //! Words in their places, and comments between them, to text.
 
 use super::{
-    layout::{INDENT, Place},
-    pieces::{Comment, Piece},
+    layout::{INDENT, WordPosition},
+    pieces::{Comment, SourceToken},
     spacing::Join,
 };
 use crate::lexer::Token;
 use std::iter;
 
 /// The text; its last line ends with a line break.
-pub fn write(pieces: &[Piece<'_>], places: &[Place]) -> String {
+pub fn write(pieces: &[SourceToken<'_>], places: &[WordPosition]) -> String {
     let mut writer = Writer { out: String::new() };
     let mut before = None;
     for (piece, place) in iter::zip(pieces, places) {
@@ -26,7 +26,7 @@ struct Writer {
 
 impl Writer {
     /// Writes the text between two words. A comment keeps its line: that of the word before it, its own, or that of the word after it.
-    fn between(&mut self, before: Option<Token>, piece: &Piece<'_>, place: Place) {
+    fn between(&mut self, before: Option<Token>, piece: &SourceToken<'_>, place: WordPosition) {
         let is_item = matches!(place.join, Join::Line | Join::Item);
         let ends = is_item && matches!(piece.token, Token::BraceClose | Token::End);
         let closes = ends && piece.token == Token::BraceClose;

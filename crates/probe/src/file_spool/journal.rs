@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     announcement::Announcement,
-    spool::{FilePlace, Place, QueuedBatch},
+    spool::{FilePlace, QueuedBatch, SequencePosition},
 };
 use std::{
     collections::BTreeMap,
@@ -38,7 +38,7 @@ pub struct Journal {
     reader: Option<Reader>,
     /// Position where reading continues, unless at `reader`.
     next: FilePlace,
-    recorded: Vec<Place>,
+    recorded: Vec<SequencePosition>,
     /// Last sequence numbers of the batches in each segment that was written, or read to its end, by instance.
     ends: BTreeMap<u64, BTreeMap<usize, u64>>,
     scratch: Vec<u8>,
@@ -56,7 +56,7 @@ impl Journal {
     /// Creates a journal for the run of this process. Files are created with the first batch.
     pub fn begin(directory: Arc<Directory>, announcement: Arc<Announcement>) -> Self {
         let instances = announcement.instances.len();
-        let (taken, released) = (vec![0; instances], vec![Place::default(); instances]);
+        let (taken, released) = (vec![0; instances], vec![SequencePosition::default(); instances]);
         let run = directory.own_run(announcement.identity.run);
         Self::new(directory, run, Head { announcement, taken, released })
     }
@@ -130,8 +130,8 @@ impl Journal {
         if instances > self.head.taken.len() {
             self.active = None;
             self.head.taken.resize(instances, 0);
-            self.head.released.resize(instances, Place::default());
-            self.recorded.resize(instances, Place::default());
+            self.head.released.resize(instances, SequencePosition::default());
+            self.recorded.resize(instances, SequencePosition::default());
             self.head.announcement = announcement;
         }
     }
@@ -269,7 +269,7 @@ impl Journal {
 
     /// Records up to where the run is safe. Removes the segments before `needed` whose batches are all safe, but never the
     /// one being written.
-    pub fn settle(&mut self, released: Vec<Place>, needed: u64) -> io::Result<()> {
+    pub fn settle(&mut self, released: Vec<SequencePosition>, needed: u64) -> io::Result<()> {
         let active = if self.active.is_some() { self.newest } else { u64::MAX };
         if released != self.recorded && self.run.exists() {
             replace(&self.run.join(RELEASED), &framed(&released)?)?;
@@ -338,7 +338,7 @@ impl Active {
     }
 }
 
-fn recorded(run: &std::path::Path) -> Option<Vec<Place>> {
+fn recorded(run: &std::path::Path) -> Option<Vec<SequencePosition>> {
     let mut file = File::open(run.join(RELEASED)).ok()?;
     Some(unframed(&mut file).ok()??.0)
 }

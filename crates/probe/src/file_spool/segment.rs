@@ -3,7 +3,7 @@
 use super::record::{self, Content};
 use crate::{
     announcement::Announcement,
-    spool::{FilePlace, Place, QueuedBatch},
+    spool::{FilePlace, QueuedBatch, SequencePosition},
 };
 use serde::{Deserialize, Serialize};
 use std::{
@@ -32,7 +32,7 @@ pub struct Head {
     pub taken: Vec<u64>,
     /// Up to where each instance's samples were safe by then.
     #[serde(rename = "delivered")]
-    pub released: Vec<Place>,
+    pub released: Vec<SequencePosition>,
 }
 
 impl Head {

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     announcement::Announcement,
-    spool::{Missing, Place, QueuedBatch},
+    spool::{Missing, QueuedBatch, SequencePosition},
 };
 use oasis_channel::{InstanceState, NodeIdentity, ProbeKind, RegisteredInstance};
 use proptest::prelude::*;
@@ -90,7 +90,8 @@ fn the_next_process_finds_the_written_batches_and_up_to_where_they_are_safe() {
     let mut writer = journal(folder.path());
     let mut written = batches(&[(0, 3, 10), (1, 1, 0), (0, 2, 100_000), (0, 1, 20)]);
     writer.append(&mut written).1.unwrap();
-    let released = vec![Place { sequence: 3, ..Place::default() }, Place::default()];
+    let released =
+        vec![SequencePosition { sequence: 3, ..SequencePosition::default() }, SequencePosition::default()];
     writer.settle(released.clone(), 1).unwrap();
     drop(writer);
     let mut left = reopened(folder.path()).unwrap();
@@ -120,7 +121,9 @@ fn segments_that_are_safe_and_not_needed_are_removed() {
     let mut written = batches(&[(0, 1, 40_000); 4]);
     journal.append(&mut written).1.unwrap();
     assert_eq!(files(folder.path()).len(), 4);
-    let up_to = |sequence| vec![Place { sequence, ..Place::default() }, Place::default()];
+    let up_to = |sequence| {
+        vec![SequencePosition { sequence, ..SequencePosition::default() }, SequencePosition::default()]
+    };
     journal.settle(up_to(4), written[2].stored.unwrap().segment).unwrap();
     assert_eq!(files(folder.path()).len(), 2, "the queue needs the third");
     journal.settle(up_to(2), u64::MAX).unwrap();

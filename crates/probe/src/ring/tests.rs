@@ -3,7 +3,7 @@ use crate::deadband::Deadbands;
 use oasis_wire::schema::{Metric, MetricType, ProbeType};
 
 /// Bytes of a sample of one number.
-const NUMBER: usize = HEAD + 8;
+const NUMBER: usize = ROW_HEAD_BYTES + 8;
 
 impl RowProbe {
     fn flush_number(&mut self, number: u64) -> bool {

@@ -61,12 +61,12 @@ struct CachePadded<T>(T);
 
 /// A count of words since the beginning, and the corresponding index in the ring.
 #[derive(Debug, Clone, Copy, Default)]
-struct Place {
+struct WordPosition {
     count: u64,
     index: usize,
 }
 
-impl Place {
+impl WordPosition {
     fn behind(self, words: usize, capacity: usize) -> Self {
         let index = self.index + words;
         Self {
@@ -81,9 +81,9 @@ impl Place {
 pub struct Writer {
     ring: Arc<Ring>,
     overwrites: bool,
-    head: Place,
+    head: WordPosition,
     /// Keeping: the last known tail. Overwriting: the tail.
-    tail: Place,
+    tail: WordPosition,
 }
 
 /// The reading end.
@@ -91,7 +91,7 @@ pub struct Writer {
 pub struct Reader {
     ring: Arc<Ring>,
     overwrites: bool,
-    at: Place,
+    at: WordPosition,
 }
 
 /// Creates a ring of `words` words. Touches its memory, so that no write is the first to.
@@ -104,8 +104,13 @@ pub fn ring(words: usize, overwrites: bool) -> Result<(Writer, Reader), TryReser
         head: CachePadded(AtomicU64::new(0)),
         tail: CachePadded(AtomicU64::new(0)),
     });
-    let writer = Writer { ring: ring.clone(), overwrites, head: Place::default(), tail: Place::default() };
-    Ok((writer, Reader { ring, overwrites, at: Place::default() }))
+    let writer = Writer {
+        ring: ring.clone(),
+        overwrites,
+        head: WordPosition::default(),
+        tail: WordPosition::default(),
+    };
+    Ok((writer, Reader { ring, overwrites, at: WordPosition::default() }))
 }
 
 impl Writer {
@@ -178,7 +183,7 @@ impl Reader {
             let tail = self.ring.tail.0.load(Ordering::Relaxed);
             if tail > self.at.count {
                 let index = tail % self.ring.words.len() as u64;
-                self.at = Place { count: tail, index: index as usize };
+                self.at = WordPosition { count: tail, index: index as usize };
                 continue;
             }
             let Some(behind) = copied else { return false };
@@ -199,7 +204,7 @@ impl Reader {
     }
 
     /// Copies the record at this place, which may be overwritten meanwhile. Returns the place after it.
-    fn copy(&self, record: &mut Vec<u8>) -> Option<Place> {
+    fn copy(&self, record: &mut Vec<u8>) -> Option<WordPosition> {
         let head = self.ring.head.0.load(Ordering::Acquire);
         // The tail may be seen before the head that it follows.
         let there = head.checked_sub(self.at.count).filter(|&words| words > 0)?;

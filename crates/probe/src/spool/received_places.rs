@@ -1,6 +1,6 @@
 //! Ends of the received batches of one instance that wait in the file spool until they are safe.
 
-use super::Place;
+use super::SequencePosition;
 use std::collections::VecDeque;
 
 /// Most places remembered. Beyond it every second one is forgotten: what is released is then a little less than is safe.
@@ -8,11 +8,11 @@ const MAX_PLACES: usize = 16;
 
 /// The places, in order.
 #[derive(Debug, Clone, Default)]
-pub struct ReceivedPlaces(VecDeque<Place>);
+pub struct ReceivedPlaces(VecDeque<SequencePosition>);
 
 impl ReceivedPlaces {
     /// Adds the end of a batch.
-    pub fn push(&mut self, place: Place) {
+    pub fn push(&mut self, place: SequencePosition) {
         if self.0.len() == MAX_PLACES {
             let mut is_kept = false;
             self.0.retain(|_| {
@@ -24,7 +24,7 @@ impl ReceivedPlaces {
     }
 
     /// Removes the places up to a sequence number, and returns the last of them.
-    pub fn take_up_to(&mut self, sequence: u64) -> Option<Place> {
+    pub fn take_up_to(&mut self, sequence: u64) -> Option<SequencePosition> {
         let count = self.0.partition_point(|place| place.sequence <= sequence);
         self.0.drain(..count).next_back()
     }
@@ -39,8 +39,8 @@ impl ReceivedPlaces {
 mod tests {
     use super::*;
 
-    fn place(sequence: u64) -> Place {
-        Place { sequence, ..Place::default() }
+    fn place(sequence: u64) -> SequencePosition {
+        SequencePosition { sequence, ..SequencePosition::default() }
     }
 
     #[test]

@@ -219,7 +219,7 @@ fn received_batches_leave_a_full_spool_first_and_are_no_drops() {
     (3..=5).for_each(|sequence| spool.push(batch(0, sequence, 1)));
     assert_eq!(numbers(&take(&mut spool)), [3, 4]);
     spool.connected(TOPICS.into_iter(), NEW);
-    assert_eq!(spool.sent(0), Place { sequence: 2, ..Place::default() });
+    assert_eq!(spool.sent(0), SequencePosition { sequence: 2, ..SequencePosition::default() });
     assert_eq!(numbers(&take(&mut spool)), [3, 4]);
 }
 

@@ -1,4 +1,4 @@
-//! The anemometer's configuration mode (manual, section 10): looks at its settings, and changes those that differ.
+//! The anemometer's configuration mode (manual, section 10): reads its settings, and changes those that differ.
 
 use crate::serial_port::SerialPort;
 use std::{

@@ -1,6 +1,6 @@
 //! Whether records of a type are what a search is for.
 
-use super::wanted::{Wanted, Word};
+use super::wanted::{SearchQuery, Word};
 use oasis_store::words::{Contents, has_texts, level_of};
 use oasis_wire::{
     batch::{Batch, Values},
@@ -19,7 +19,7 @@ pub struct Matcher {
 
 impl Matcher {
     /// None if no record of the type can be found.
-    pub fn new(probe_type: &Arc<ProbeType>, wanted: &Wanted) -> Option<Self> {
+    pub fn new(probe_type: &Arc<ProbeType>, wanted: &SearchQuery) -> Option<Self> {
         let level = match &wanted.level {
             Some(name) => Some(Level::of(probe_type, name)?),
             None => None,

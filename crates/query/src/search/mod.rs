@@ -10,7 +10,7 @@ mod wanted;
 
 pub use cursor::{Cursor, CursorError};
 pub use matcher::{has_records, levels_of};
-pub use wanted::{Order, SearchError, Wanted};
+pub use wanted::{Order, SearchError, SearchQuery};
 
 use cursor::Key;
 use matcher::Matcher;
@@ -21,7 +21,7 @@ use oasis_wire::{
     schema::ProbeType,
     value::Value,
 };
-use shares::{Shares, Taken};
+use shares::{NextBatch, Shares};
 use std::{
     collections::{BTreeMap, HashMap},
     ops::Range,
@@ -76,7 +76,7 @@ fn bytes_of(value: &Value) -> usize {
 
 /// A page of records.
 #[derive(Debug, Default)]
-pub struct Found {
+pub struct FoundRecords {
     /// In the wanted order.
     pub records: Vec<Record>,
     /// Samples whose batches were examined, or ruled out by an index.
@@ -97,10 +97,10 @@ pub struct Found {
 pub fn search(
     archive: Option<&History>,
     instances: &[Searched],
-    wanted: &Wanted,
+    wanted: &SearchQuery,
     most_bytes: u64,
     has_left: &AtomicBool,
-) -> Result<Found, ReadError> {
+) -> Result<FoundRecords, ReadError> {
     let mut page = Page::new(wanted);
     let mut shares = Shares::new(archive, instances, wanted, |of| page.matcher(of).map(Matcher::contents))?;
     let begin = shares.next_time();
@@ -112,12 +112,12 @@ pub fn search(
             break;
         }
         match shares.take()? {
-            Taken::Batch(series, batch, rows) => {
+            NextBatch::Batch(series, batch, rows) => {
                 bytes += batch.len() as u64;
                 page.examine(&series, &batch, rows);
             }
-            Taken::Unreadable(batches) => page.found.unreadable += batches,
-            Taken::Nothing => {}
+            NextBatch::Unreadable(batches) => page.found.unreadable += batches,
+            NextBatch::Nothing => {}
         }
     }
     page.found.searched += shares.ruled_out;
@@ -126,7 +126,7 @@ pub fn search(
 
 /// Records found so far.
 struct Page<'a> {
-    wanted: &'a Wanted,
+    wanted: &'a SearchQuery,
     /// In the wanted order, at most `most`.
     records: BTreeMap<Key, Record>,
     /// Fewer than wanted if these are large.
@@ -134,14 +134,14 @@ struct Page<'a> {
     /// Bytes of their values.
     bytes: usize,
     matchers: HashMap<*const ProbeType, (Arc<ProbeType>, Option<Matcher>)>,
-    found: Found,
+    found: FoundRecords,
     /// Whether records had no room.
     has_more: bool,
 }
 
 impl<'a> Page<'a> {
-    fn new(wanted: &'a Wanted) -> Self {
-        let (records, matchers, found) = (BTreeMap::new(), HashMap::new(), Found::default());
+    fn new(wanted: &'a SearchQuery) -> Self {
+        let (records, matchers, found) = (BTreeMap::new(), HashMap::new(), FoundRecords::default());
         Self { wanted, records, most: wanted.most, bytes: 0, matchers, found, has_more: false }
     }
 
@@ -196,7 +196,7 @@ impl<'a> Page<'a> {
     }
 
     /// Records beyond the time that was reached may not be all: the next page finds them.
-    fn finish(self) -> Found {
+    fn finish(self) -> FoundRecords {
         let Self { wanted, mut records, most, mut found, has_more, .. } = self;
         if let Some(reached) = found.reached {
             records.retain(|key, _| wanted.order.is_before(key.time, reached));

@@ -1,6 +1,6 @@
 //! The batches of all instances, in the order of their times.
 
-use super::{Order, Searched, Wanted};
+use super::{Order, SearchQuery, Searched};
 use bytes::Bytes;
 use oasis_history::{Log, LogBatch};
 use oasis_store::{
@@ -22,7 +22,7 @@ const READ_CHUNK_BATCHES: usize = 32;
 const MAX_CHUNKED_BYTES: usize = 64 * 1024 * 1024;
 
 /// Next batch of a search.
-pub enum Taken {
+pub enum NextBatch {
     /// A batch, and which of its samples are to be searched.
     Batch(Arc<Series>, Bytes, Range<usize>),
     /// Batches that are damaged or cannot be read.
@@ -48,10 +48,10 @@ pub struct Shares<'a> {
 struct Share {
     rank: Rank,
     series: Arc<Series>,
-    place: Place,
+    place: ShareState,
 }
 
-enum Place {
+enum ShareState {
     /// In a file whose index was not read yet, and what batches must contain.
     Unopened(Extent, Contents),
     /// In a file.
@@ -98,14 +98,14 @@ impl Rank {
 }
 
 impl<'a> Shares<'a> {
-    /// Those of types to be searched with samples of the wanted time. `contents` says what batches of a type must contain, and none of one that is not searched.
+    /// Returns the shares of types to be searched with samples of the wanted time. `contents` returns what batches of a type must contain; none if the type is not searched.
     ///
     /// # Errors
     /// If the catalogue cannot be read.
     pub fn new(
         archive: Option<&'a History>,
         instances: &[Searched],
-        wanted: &Wanted,
+        wanted: &SearchQuery,
         mut contents: impl FnMut(&Arc<ProbeType>) -> Option<Contents>,
     ) -> Result<Self, ReadError> {
         let (order, times) = (wanted.order, wanted.times.clone());
@@ -131,7 +131,7 @@ impl<'a> Shares<'a> {
         let times = (extent.min_time, extent.max_time);
         if self.is_wanted(times) {
             let (rank, series) = (Rank::of(self.order, times), extent.series.clone());
-            self.heap.push(Share { rank, series, place: Place::Unopened(extent, contents) });
+            self.heap.push(Share { rank, series, place: ShareState::Unopened(extent, contents) });
         }
     }
 
@@ -144,7 +144,7 @@ impl<'a> Shares<'a> {
         held.sort_by_key(|(times, ..)| Rank::of(self.order, *times));
         if let Some((times, last, _)) = held.last() {
             let (rank, series) = (Rank::of(self.order, *times), last.series.clone());
-            self.heap.push(Share { rank, series, place: Place::Held(held) });
+            self.heap.push(Share { rank, series, place: ShareState::Held(held) });
         }
     }
 
@@ -160,42 +160,44 @@ impl<'a> Shares<'a> {
     /// Takes the next batch.
     ///
     /// # Errors
-    /// If the catalogue cannot be read. What a file does not give is [`Taken::Unreadable`].
-    pub fn take(&mut self) -> Result<Taken, ReadError> {
-        let Some(Share { series, place, .. }) = self.heap.pop() else { return Ok(Taken::Nothing) };
+    /// If the catalogue cannot be read. What a file does not give is [`NextBatch::Unreadable`].
+    pub fn take(&mut self) -> Result<NextBatch, ReadError> {
+        let Some(Share { series, place, .. }) = self.heap.pop() else { return Ok(NextBatch::Nothing) };
         let (taken, place) = match place {
-            Place::Unopened(extent, contents) => self.open(&extent, &contents)?,
-            Place::Opened(opened) => self.read(&series, opened)?,
-            Place::Held(mut held) => (held.pop().map_or(Taken::Nothing, unstored), Place::Held(held)),
+            ShareState::Unopened(extent, contents) => self.open(&extent, &contents)?,
+            ShareState::Opened(opened) => self.read(&series, opened)?,
+            ShareState::Held(mut held) => {
+                (held.pop().map_or(NextBatch::Nothing, unstored), ShareState::Held(held))
+            }
         };
         if let Some(times) = place.next_times() {
             // A file has one series, but the runs of a node follow each other in a log.
             let series = match &place {
-                Place::Held(held) => held.last().map_or(series, |(_, last, _)| last.series.clone()),
+                ShareState::Held(held) => held.last().map_or(series, |(_, last, _)| last.series.clone()),
                 _ => series,
             };
             self.heap.push(Share { rank: Rank::of(self.order, times), series, place });
-        } else if let Place::Opened(Opened { ruled_out, .. }) = place {
+        } else if let ShareState::Opened(Opened { ruled_out, .. }) = place {
             self.ruled_out += ruled_out;
         }
         Ok(taken)
     }
 
     /// Reads the indexes of a share.
-    fn open(&mut self, extent: &Extent, contents: &Contents) -> Result<(Taken, Place), ReadError> {
-        let nothing = Place::Held(Vec::new());
-        let Some(archive) = self.archive else { return Ok((Taken::Nothing, nothing)) };
+    fn open(&mut self, extent: &Extent, contents: &Contents) -> Result<(NextBatch, ShareState), ReadError> {
+        let nothing = ShareState::Held(Vec::new());
+        let Some(archive) = self.archive else { return Ok((NextBatch::Nothing, nothing)) };
         let words = Some(contents).filter(|contents| !contents.is_empty());
         let words = words
             .and_then(|contents| WordIndex::open(&archive.0.directory, extent.segment)?.passing(contents));
         let is_inside = self.times.contains(&extent.min_time) && self.times.contains(&extent.max_time);
         if is_inside && words.as_ref().is_some_and(PassingParts::is_empty) {
             self.ruled_out += extent.end.0.saturating_sub(extent.first.0);
-            return Ok((Taken::Nothing, nothing));
+            return Ok((NextBatch::Nothing, nothing));
         }
         let (mut entries, lost) = match archive.0.entries_and_lost(extent) {
             Ok(found) => found,
-            Err(ReadError::Io(_)) => return Ok((Taken::Unreadable(1), nothing)),
+            Err(ReadError::Io(_)) => return Ok((NextBatch::Unreadable(1), nothing)),
             Err(error) => return Err(error),
         };
         // Batches written since the extents were listed are in the topic log, as it was read.
@@ -210,12 +212,16 @@ impl<'a> Shares<'a> {
         }
         entries.sort_by_key(|entry| Rank::of(self.order, (entry.min_time, entry.max_time)));
         let opened = Opened { extent: extent.clone(), entries, read: Vec::new(), ruled_out };
-        let taken = if lost > 0 { Taken::Unreadable(lost) } else { Taken::Nothing };
-        Ok((taken, Place::Opened(opened)))
+        let taken = if lost > 0 { NextBatch::Unreadable(lost) } else { NextBatch::Nothing };
+        Ok((taken, ShareState::Opened(opened)))
     }
 
     /// Takes a batch of an opened share; reads some at once if none was read ahead.
-    fn read(&mut self, series: &Arc<Series>, mut opened: Opened) -> Result<(Taken, Place), ReadError> {
+    fn read(
+        &mut self,
+        series: &Arc<Series>,
+        mut opened: Opened,
+    ) -> Result<(NextBatch, ShareState), ReadError> {
         if let (true, Some(archive)) = (opened.read.is_empty(), self.archive) {
             let some = if self.held < MAX_CHUNKED_BYTES { READ_CHUNK_BATCHES } else { 1 };
             let ranked = opened.entries.split_off(opened.entries.len().saturating_sub(some));
@@ -226,12 +232,12 @@ impl<'a> Shares<'a> {
         let taken = match opened.read.pop() {
             Some((entry, Some(batch))) => {
                 self.held = self.held.saturating_sub(batch.len());
-                Taken::Batch(series.clone(), batch, 0..usize::from(entry.count))
+                NextBatch::Batch(series.clone(), batch, 0..usize::from(entry.count))
             }
-            Some((_, None)) => Taken::Unreadable(1),
-            None => Taken::Nothing,
+            Some((_, None)) => NextBatch::Unreadable(1),
+            None => NextBatch::Nothing,
         };
-        Ok((taken, Place::Opened(opened)))
+        Ok((taken, ShareState::Opened(opened)))
     }
 }
 
@@ -259,14 +265,14 @@ fn read_in_order(archive: &History, extent: &Extent, ranked: &[Entry]) -> Result
 }
 
 /// The samples of a batch in a topic log that are not stored.
-fn unstored((_, held, from): (Times, LogBatch, Offset)) -> Taken {
+fn unstored((_, held, from): (Times, LogBatch, Offset)) -> NextBatch {
     let LogBatch { series, batch, offsets, .. } = held;
     let index =
         |offset: Offset| usize::try_from(offset.0.saturating_sub(offsets.start.0)).unwrap_or(usize::MAX);
-    Taken::Batch(series, batch, index(from.max(offsets.start))..index(offsets.end))
+    NextBatch::Batch(series, batch, index(from.max(offsets.start))..index(offsets.end))
 }
 
-impl Place {
+impl ShareState {
     fn next_times(&self) -> Option<Times> {
         let of_entry = |entry: &Entry| (entry.min_time, entry.max_time);
         match self {

@@ -34,9 +34,9 @@ fn log_type() -> Arc<ProbeType> {
 }
 
 /// A topic log of these records, one batch for two of them.
-struct Held(Arc<ProbeType>);
+struct FakeLog(Arc<ProbeType>);
 
-impl Held {
+impl FakeLog {
     fn batch(&self, first: usize, records: Records) -> LogBatch {
         let mut encoder = Encoder::new(&self.0).unwrap();
         for (at, (level, message, user)) in (first as u64..).zip(records) {
@@ -66,7 +66,7 @@ impl Held {
     }
 }
 
-impl Log for Held {
+impl Log for FakeLog {
     fn topic(&self) -> TopicId {
         TopicId(1)
     }
@@ -98,16 +98,16 @@ impl Log for Held {
 }
 
 /// The places of the records that are found, newest first.
-fn found(wanted: &Wanted) -> Vec<u64> {
-    let log: Arc<dyn Log> = Arc::new(Held(log_type()));
+fn found(wanted: &SearchQuery) -> Vec<u64> {
+    let log: Arc<dyn Log> = Arc::new(FakeLog(log_type()));
     let instance = Searched { node: "plant".into(), instance: "log".into(), log: Some(log) };
     let found = search(None, &[instance], wanted, MOST_BYTES, &AtomicBool::new(false)).unwrap();
     assert_eq!((found.unreadable, found.next), (0, None));
     found.records.iter().map(|record| record.sample.sequence - 1).collect()
 }
 
-fn any() -> Wanted {
-    Wanted::of(0..u64::MAX, 100)
+fn any() -> SearchQuery {
+    SearchQuery::of(0..u64::MAX, 100)
 }
 
 #[test]

@@ -47,7 +47,7 @@ pub enum SearchError {
 
 /// Conditions that a record must meet to be found.
 #[derive(Debug, Clone)]
-pub struct Wanted {
+pub struct SearchQuery {
     /// Each is part of one of its texts, or of the name of a value of an enum; upper and lower case are the same.
     pub(super) words: Vec<Word>,
     /// The least severity, by the name of an enumerator; records of types without a level are not found.
@@ -77,7 +77,7 @@ impl Word {
     }
 }
 
-impl Wanted {
+impl SearchQuery {
     /// All records of a time, newest first, at most `most` (1 to 1,000) a page.
     pub fn of(times: Range<u64>, most: usize) -> Self {
         let most = most.clamp(1, MOST_RECORDS);

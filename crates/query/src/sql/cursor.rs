@@ -73,7 +73,8 @@ impl Cursor {
             if let Some(piece) = self.pieces.pop_front() {
                 self.open(piece);
             } else if let Some(past) = &mut self.past {
-                let read = past.read(READ_CHUNK_BYTES).map_err(|error| Error::ModuleError(error.to_string()))?;
+                let read =
+                    past.read(READ_CHUNK_BYTES).map_err(|error| Error::ModuleError(error.to_string()))?;
                 if read.is_empty() {
                     self.past = None;
                 }

@@ -2,11 +2,11 @@
 //!
 //! Each step is 10 ms. A world has 2 to 4 TEMs in a line, a ring or all together, and 1 to 8 DACs, each of which reaches some of the TEMs. Requests take 0 to
 //! 30 ms each way. For 60 s, links are cut (a request over a cut link fails after 300 ms), DACs are killed, end in order, restart, TEMs are killed and restart
-//! without memory, processes stop and go on, and clocks run up to 5 % too fast or too slow. One peer lies. Then all links heal, and nothing else happens.
+//! without memory, processes stop and continue, and clocks run up to 5 % too fast or too slow. One peer lies. Then all links heal, and nothing else happens.
 
 use oasis_tem::{
-    Content, DacName, Directory, HEARTBEAT, Health, Heartbeat, Identity, Kind, LATE_AFTER, Limits, Liveness,
-    Load, NodeNames, Peer, Place, Pulse, Record, Report, SealKey, Sealed, peer,
+    ChangePosition, Content, DacName, Directory, HEARTBEAT, Health, Heartbeat, Identity, Kind, LATE_AFTER,
+    Limits, Liveness, Load, NodeNames, Peer, Pulse, Record, Report, SealKey, Sealed, peer,
 };
 use oasis_wire::quantity::Epoch;
 use std::{
@@ -398,7 +398,7 @@ impl World {
         };
         let nothing = directory.report(
             (Epoch(1), ""),
-            Some(Place { tem: Epoch(1), revision: u64::MAX, pulses: 0 }),
+            Some(ChangePosition { tem: Epoch(1), revision: u64::MAX, pulses: 0 }),
             &[],
         );
         let mut report = Report { members: Vec::new(), pulses: Vec::new(), left: Vec::new(), ..nothing };
@@ -419,7 +419,7 @@ impl World {
                 load: Load::default(),
                 names_revision: None,
             }),
-            2 => report.left.push(oasis_tem::Left { name: dac.name.clone(), epoch, beat, signature }),
+            2 => report.left.push(oasis_tem::EndedDac { name: dac.name.clone(), epoch, beat, signature }),
             // The record that the DAC has signed, once more.
             _ => report.members.push(record),
         }

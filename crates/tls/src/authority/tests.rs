@@ -23,15 +23,15 @@ fn client(authority: &Authority, own: Option<Issued>) -> Arc<ClientConfig> {
 
 /// The outcome of a handshake and a few bytes, and which end found an error.
 fn talk(client: Arc<ClientConfig>, server: Arc<ServerConfig>, name: &str) -> Result<(), rustls::Error> {
-    meet(client, server, name).map(drop)
+    handshake(client, server, name).map(drop)
 }
 
 /// The kind of a handshake that succeeds.
 fn shake(client: &Arc<ClientConfig>, server: &Arc<ServerConfig>) -> HandshakeKind {
-    meet(client.clone(), server.clone(), "dac").unwrap()
+    handshake(client.clone(), server.clone(), "dac").unwrap()
 }
 
-fn meet(
+fn handshake(
     client: Arc<ClientConfig>,
     server: Arc<ServerConfig>,
     name: &str,

@@ -20,7 +20,7 @@ const BATCH_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Samples as JSON, by instance, and the number of samples lost before them.
 #[derive(Debug, Default)]
-pub struct Kept {
+pub struct ReceivedSamples {
     pub samples: HashMap<String, Vec<Map<String, Value>>>,
     #[allow(dead_code, reason = "not every test program needs it")]
     pub lost: u64,
@@ -43,12 +43,13 @@ impl WatchedNode {
     #[allow(dead_code, reason = "not every test program needs it")]
     pub fn wait_for_a_batch(&self) {
         let kept = self.memory.kept.lock().unwrap();
-        let waited = self.memory.batch.wait_timeout_while(kept, BATCH_TIMEOUT, |kept| kept.samples.is_empty());
+        let waited =
+            self.memory.batch.wait_timeout_while(kept, BATCH_TIMEOUT, |kept| kept.samples.is_empty());
         assert!(!waited.unwrap().1.timed_out(), "no batch within {BATCH_TIMEOUT:?}");
     }
 
     /// Shuts the node down, and returns all its samples.
-    pub fn finish(self) -> Kept {
+    pub fn finish(self) -> ReceivedSamples {
         self.node.shutdown();
         std::mem::take(&mut self.memory.kept.lock().unwrap())
     }
@@ -56,7 +57,7 @@ impl WatchedNode {
 
 #[derive(Clone, Default)]
 struct Memory {
-    kept: Arc<Mutex<Kept>>,
+    kept: Arc<Mutex<ReceivedSamples>>,
     batch: Arc<Condvar>,
 }
 
@@ -105,7 +106,7 @@ impl Sender for NodeEnd {
     }
 }
 
-impl Kept {
+impl ReceivedSamples {
     fn answer(&mut self, message: &NodeMessage) -> Option<DacMessage> {
         match message {
             NodeMessage::Hello { protocol, .. } => Some(DacMessage::Welcome {

@@ -1,6 +1,6 @@
 //! Programs that use OASIS only through its layer.
 
-use crate::dac::{Kept, WatchedNode};
+use crate::dac::{ReceivedSamples, WatchedNode};
 use oasis_probe::{NodeBuilder, NodeConfig};
 use oasis_tracing::{Config, OasisLayer};
 use serde_json::{Map, Value, json};
@@ -9,7 +9,7 @@ use tracing::{Level, debug, error, info, info_span, instrument, warn};
 use tracing_subscriber::{Layer, filter::LevelFilter, layer::SubscriberExt, registry};
 
 /// Runs a program under the layer, and returns the samples.
-fn watch(config: &Config, level: LevelFilter, program: impl FnOnce()) -> Kept {
+fn watch(config: &Config, level: LevelFilter, program: impl FnOnce()) -> ReceivedSamples {
     let mut builder = NodeBuilder::new("test", NodeConfig::default());
     let layer = OasisLayer::with_config(&mut builder, config).unwrap();
     let watched = WatchedNode::start(builder);
@@ -17,15 +17,15 @@ fn watch(config: &Config, level: LevelFilter, program: impl FnOnce()) -> Kept {
     watched.finish()
 }
 
-fn watch_all(program: impl FnOnce()) -> Kept {
+fn watch_all(program: impl FnOnce()) -> ReceivedSamples {
     watch(&Config::default(), LevelFilter::TRACE, program)
 }
 
-fn logged(kept: &Kept) -> &[Map<String, Value>] {
+fn logged(kept: &ReceivedSamples) -> &[Map<String, Value>] {
     kept.samples.get("log").map_or(&[], Vec::as_slice)
 }
 
-fn messages(kept: &Kept) -> Vec<&str> {
+fn messages(kept: &ReceivedSamples) -> Vec<&str> {
     logged(kept).iter().map(|sample| sample["message"].as_str().unwrap()).collect()
 }
 

@@ -4,7 +4,7 @@ use super::{answer::failed, memory::AnswerMemory};
 use crate::{Doors, past::times::Begin, problem::Problem, text::query::Request};
 use oasis_format::{Order, Source};
 use oasis_handler::InstanceLog;
-use oasis_history::{Batch, NextStep, HistoryPart, Reader, Start};
+use oasis_history::{Batch, HistoryPart, NextStep, Reader, Start};
 use oasis_store::{LossTracker, Missing, Series};
 use oasis_wire::{
     batch::{self, Header, Sample},

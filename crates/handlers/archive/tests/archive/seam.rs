@@ -5,7 +5,7 @@ use crate::{
     plant::{Node, Plant, STEP, config, runs},
 };
 use oasis_handler::InstanceLog;
-use oasis_history::{Batch, NextStep, HistoryPart, Reader, SampleOrMissing, Samples, Start};
+use oasis_history::{Batch, HistoryPart, NextStep, Reader, SampleOrMissing, Samples, Start};
 use oasis_store::Newest;
 use oasis_wire::{
     batch,

@@ -2,7 +2,7 @@
 
 use oasis_dac::{Gap, Instance, Wake};
 use oasis_handler::{InstanceLog, StoredSamples};
-use oasis_history::{Batch, NextStep, HistoryPart, Reader, Start};
+use oasis_history::{Batch, HistoryPart, NextStep, Reader, Start};
 use oasis_store::ReadError;
 use oasis_wire::quantity::{Nanos, Offset, Position};
 use std::sync::Arc;

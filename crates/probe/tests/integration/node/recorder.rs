@@ -118,9 +118,9 @@ impl Sender for Recorder {
         }
         let answers: Vec<DacMessage> = control.iter().filter_map(|message| memory.hear(message)).collect();
         let acks: Vec<(TopicId, u64)> = batches.iter().map(|batch| memory.read(batch)).collect();
-        answers.into_iter().for_each(|answer| memory.say(answer));
+        answers.into_iter().for_each(|answer| memory.send(answer));
         if !acks.is_empty() {
-            memory.say(DacMessage::Ack { topics: acks });
+            memory.send(DacMessage::Ack { topics: acks });
         }
         changed.notify_all();
         Ok(())
@@ -186,7 +186,7 @@ impl Memory {
     }
 
     /// Fails if the node is gone.
-    fn say(&self, message: DacMessage) {
+    fn send(&self, message: DacMessage) {
         let _ = self.life.as_ref().expect("a connection").to_node.send(message);
     }
 
@@ -229,7 +229,7 @@ impl Recorder {
 
     /// Asks the node to leave.
     pub fn drain(&self) {
-        self.memory.0.lock().unwrap().say(DacMessage::Drain);
+        self.memory.0.lock().unwrap().send(DacMessage::Drain);
     }
 
     pub fn bytes(&self) -> usize {
@@ -329,7 +329,7 @@ impl Recorder {
             memory.commands
         };
         let command = DacMessage::Command { id, uuid, instance: instance.into(), command };
-        self.memory.0.lock().unwrap().say(command);
+        self.memory.0.lock().unwrap().send(command);
         self.wait("an answer", |memory| {
             memory.outcomes.iter().find(|(of, _)| *of == id).map(|(_, outcome)| outcome.clone())
         })

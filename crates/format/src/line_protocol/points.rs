@@ -12,7 +12,7 @@ pub fn detect(beginning: &[u8]) -> bool {
     let mut points = Points::new(beginning);
     let mut found = 0;
     while found < DETECTED_POINTS {
-        match points.next() {
+        match points.next_point() {
             Ok(Some((_, line))) if point::parse(line).is_ok() => found += 1,
             // The last point may be cut.
             Ok(Some(_)) => return found > 0 && points.is_last(),
@@ -55,7 +55,7 @@ impl<R: Read> Points<R> {
     ///
     /// # Errors
     /// If the file cannot be read, or a point is too long.
-    pub fn next(&mut self) -> Result<Option<(u64, &[u8])>, InputError> {
+    pub fn next_point(&mut self) -> Result<Option<(u64, &[u8])>, InputError> {
         self.text.clear();
         let (mut first, mut part) = (0, PointPart::Name);
         loop {

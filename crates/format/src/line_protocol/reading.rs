@@ -40,7 +40,7 @@ fn each_point(
 ) -> Result<(), InputError> {
     file.content.seek(SeekFrom::Start(0))?;
     let mut points = Points::new(&mut *file.content);
-    while let Some((line, text)) = points.next()? {
+    while let Some((line, text)) = points.next_point()? {
         match point::parse(text) {
             Ok(point) => take(defects, line, &point)?,
             Err(why) => defects.add(|| format!("line {line}"), why.to_string())?,

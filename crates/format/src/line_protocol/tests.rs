@@ -73,7 +73,7 @@ fn points_of_another_type_are_defects() {
 fn points(text: &[u8], default: i64, unit: i64) -> Result<Vec<Json>, String> {
     let mut points = Points::new(text);
     let mut all = Vec::new();
-    while let Some((_, line)) = points.next().map_err(|error| error.to_string())? {
+    while let Some((_, line)) = points.next_point().map_err(|error| error.to_string())? {
         let point = parse(line).map_err(|error| error.to_string())?;
         let time = match point.time {
             Some(time) => time.checked_mul(unit).ok_or("the time is out of range")?,

@@ -57,7 +57,7 @@ impl Writer<'_> {
         let mut points = Points::new(body);
         let mut names = Names::default();
         loop {
-            let (line, text) = match points.next() {
+            let (line, text) = match points.next_point() {
                 Ok(Some(next)) => next,
                 Ok(None) => break,
                 Err(error) => {

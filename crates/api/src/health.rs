@@ -60,8 +60,7 @@ pub async fn readyz(
 /// Body of the answer of [`alive`]: another server at this address says something else.
 const ALIVE: &str = "oasis";
 
-/// Returns whether pages of another DAC, which has ended, can continue here. Pages of all sites may read this one word. It contains
-/// nothing else.
+/// Returns whether pages of another DAC, which has ended, can continue here. Pages of all sites may read this one word alone.
 #[utoipa::path(get, path = "/alive", responses((status = 200, body = String, content_type = "text/plain"), (status = 503)))]
 pub async fn alive(State(api): State<Api>) -> Response {
     let dac = &api.doors.dac;

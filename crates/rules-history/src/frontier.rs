@@ -1,7 +1,7 @@
 //! End of a recording.
 
 use crate::past::Past;
-use oasis_history::{NextStep, HistoryPart, Reader};
+use oasis_history::{HistoryPart, NextStep, Reader};
 use oasis_store::ReadError;
 use oasis_wire::batch::Header;
 

@@ -1,7 +1,7 @@
 //! The stored samples of one instance, batch by batch, in columns.
 
 use crate::past::{Past, Span};
-use oasis_history::{Batch, NextStep, HistoryPart, Reader};
+use oasis_history::{Batch, HistoryPart, NextStep, Reader};
 use oasis_rules::{Binding, RESTART, Rows, program::Input};
 use oasis_store::{ReadError, Series};
 use oasis_wire::{

@@ -37,7 +37,7 @@ pub(crate) const READY_MADE: ReadyMadeProbe = ReadyMadeProbe {
         Parameter { name: "baud", meaning: "rate (9600)" },
         Parameter { name: "mode", meaning: "`continuous` or `polled`" },
         Parameter { name: "node", meaning: "address to poll (`Q`)" },
-        Parameter { name: "configure", meaning: "settings, such as `M2 P3`" },
+        Parameter { name: "configure", meaning: "settings like `M2 P3`" },
     ],
     types: &["WindSonicProbe"],
     add,

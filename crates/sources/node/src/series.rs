@@ -84,7 +84,7 @@ impl Series {
         Ok(left_out)
     }
 
-    fn add_column(&mut self, name: &Cow<'_, str>, limits: SourceLimits) -> Result<usize, Rejected> {
+    fn add_column(&mut self, name: &str, limits: SourceLimits) -> Result<usize, Rejected> {
         if self.columns.len() >= limits.max_fields {
             return Err(Rejected::TooManyFields(limits));
         }

@@ -25,7 +25,8 @@ mod source;
 #[cfg(feature = "source")]
 mod write;
 
-#[cfg(all(test, feature = "source"))]
+#[cfg(test)]
+#[cfg(feature = "source")]
 mod tests;
 
 pub use config::{Acknowledge, BadConfig, InfluxdbConfig};

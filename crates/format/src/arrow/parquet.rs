@@ -1,12 +1,15 @@
 //! Parquet files.
 
-use super::{Rows, WriteError};
+use super::{
+    Rows, WriteError,
+    gaps::{self, WrittenGap},
+};
 use crate::Source;
 use oasis_wire::{batch::Sample, schema::ProbeType};
 use parquet::{
     arrow::ArrowWriter,
     basic::{Compression, ZstdLevel},
-    file::properties::WriterProperties,
+    file::{metadata::KeyValue, properties::WriterProperties},
 };
 use std::io::Write;
 
@@ -77,8 +80,17 @@ impl<W: Write + Send> Parquet<W> {
     ///
     /// # Errors
     /// If it cannot be written.
-    pub fn finish(mut self) -> Result<W, WriteError> {
+    pub fn finish(self) -> Result<W, WriteError> {
+        self.finish_with(&[])
+    }
+
+    /// As [`Parquet::finish`], with the gaps of the samples.
+    pub(super) fn finish_with(mut self, gaps: &[WrittenGap]) -> Result<W, WriteError> {
         self.write_rows()?;
+        if !gaps.is_empty() {
+            let gaps = serde_json::to_string(gaps)?;
+            self.out.append_key_value_metadata(KeyValue::new(gaps::KEY.to_owned(), gaps));
+        }
         Ok(self.out.into_inner()?)
     }
 }

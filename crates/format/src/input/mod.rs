@@ -40,8 +40,8 @@ pub use report::{Finding, Report};
 pub(crate) use series_set::SeriesSet;
 pub(crate) use text_lines::TextLines;
 pub use time::TimeUnit;
-pub(crate) use time::{TimeForm, TimeRefused, checked as checked_time};
-pub(crate) use units::unit_of;
+pub(crate) use time::{TIME_NAMES, TimeForm, TimeRefused, checked as checked_time, time_unit_of_name};
+pub(crate) use units::{split_unit, unit_of};
 
 use std::{
     error::Error,

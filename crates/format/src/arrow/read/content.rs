@@ -17,6 +17,8 @@ use std::{
 
 /// The bytes that a Parquet file ends with.
 const PARQUET_MAGIC: [u8; 4] = *b"PAR1";
+/// The bytes that an encrypted one ends with.
+const ENCRYPTED_MAGIC: [u8; 4] = *b"PARE";
 /// Longest description at the end of a Parquet file, in bytes.
 const MAX_FOOTER: u64 = 64 * 1024 * 1024;
 /// Bytes of values that are unpacked at once, about.
@@ -105,6 +107,18 @@ fn check_footer(file: &mut File) -> Result<(), InputError> {
         let why = "the file does not end as a Parquet file";
         InputError::file(why, "it was cut, or is still being written: the columns are described at its end")
     };
+    if length == 0 {
+        return Err(InputError::file("the file is empty", "write it again"));
+    }
+    let mut beginning = Vec::new();
+    file.seek(SeekFrom::Start(0))?;
+    Read::take(&mut *file, 4).read_to_end(&mut beginning)?;
+    if beginning != PARQUET_MAGIC && beginning != ENCRYPTED_MAGIC {
+        return Err(InputError::file(
+            "the file does not begin as a Parquet file",
+            "name its format with --format",
+        ));
+    }
     if length < 12 {
         return Err(cut());
     }
@@ -112,7 +126,7 @@ fn check_footer(file: &mut File) -> Result<(), InputError> {
     file.seek(SeekFrom::End(-8))?;
     file.read_exact(&mut end)?;
     let [a, b, c, d, magic @ ..] = end;
-    if magic == *b"PARE" {
+    if magic == ENCRYPTED_MAGIC {
         return Err(InputError::file("the Parquet file is encrypted", "write it without encryption"));
     }
     if magic != PARQUET_MAGIC {

@@ -32,7 +32,7 @@ pub enum Content {
     Ipc { schema: SchemaRef, messages: Messages },
 }
 
-/// A receiver of record batches, which returns whether the reading goes on. The number is that of the first row.
+/// Receives a record batch and the number of its first row. Returns whether to continue.
 pub type TakeRows<'a> = dyn FnMut(&RecordBatch, u64) -> Result<bool, InputError> + 'a;
 
 impl Content {

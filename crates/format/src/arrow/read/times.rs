@@ -26,7 +26,7 @@ pub enum Times {
 /// The form of times in a column.
 #[derive(Debug, Clone)]
 pub enum Form {
-    /// A whole number or a real: so many nanoseconds each.
+    /// A number; its unit in nanoseconds.
     Number(i128),
     Text(TimeForm),
     /// As the first value says.

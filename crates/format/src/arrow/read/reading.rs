@@ -16,6 +16,7 @@ use crate::{
         samples::Head,
     },
     table::ABSENT,
+    visible::shortened,
 };
 use arrow_array::RecordBatch;
 use oasis_channel::ProbeKind;
@@ -129,7 +130,11 @@ impl Reading {
         options: &InputOptions,
     ) -> Result<(), InputError> {
         if self.planned.is_empty() {
-            return Err(InputError::file("no column with values", "check the file, and --time-column"));
+            let why = match self.unsupported.first() {
+                Some(of) => format!("no column that can be stored: {} is {}", of.name, shortened(&of.kind)),
+                None => "no column with values".to_owned(),
+            };
+            return Err(InputError::file(why, "check the file, and --time-column"));
         }
         let mut has_absent = false;
         let mut defects = Defects::new(options.is_partial);

@@ -15,8 +15,9 @@ const DBC: &[u8] = include_bytes!("../../crates/format/tests/corpus/candump/mult
 
 fuzz_target!(|input: &[u8]| {
     let Some((&choice, content)) = input.split_first() else { return };
-    // A library opens databases by path.
-    let formats: Vec<_> = INPUTS.iter().filter(|format| format.name != "rosbag2").collect();
+    // Libraries open databases and Parquet files by path.
+    let by_path = ["rosbag2", "parquet"];
+    let formats: Vec<_> = INPUTS.iter().filter(|format| !by_path.contains(&format.name)).collect();
     let format = formats[usize::from(choice & 0x7f) % formats.len()];
     let dbc = Dbc { path: "a.dbc".into(), content: DBC.to_vec() };
     let options = InputOptions { is_partial: choice & 0x80 != 0, dbc: vec![dbc], ..InputOptions::default() };

@@ -9,6 +9,8 @@ use std::{
 /// Every format, in the order of detection: those with a magic number first.
 pub const INPUTS: &[InputFormat] = &[
     crate::mcap_format::INPUT,
+    crate::arrow::PARQUET_INPUT,
+    crate::arrow::IPC_INPUT,
     crate::ulog::INPUT,
     crate::rosbag2::INPUT,
     crate::rosbag1::INPUT,

@@ -1,8 +1,8 @@
 //! Samples as [Arrow](https://arrow.apache.org) record batches: a stream that pandas, polars and DuckDB read while it comes, and
 //! Parquet files.
 //!
-//! Columns are those of `docs/reference/tables.md`, nested ones as Arrow nests them. The libraries take minutes to build, so writing
-//! needs the feature `arrow`; without it both formats are listed, and refuse to write.
+//! `read` reads both, of OASIS and of other programs. Columns are those of `docs/reference/tables.md`, nested ones as Arrow nests them. The libraries take minutes to build, so both
+//! need the feature `arrow`; without it they are listed, and refuse to read and to write.
 //!
 #![cfg_attr(feature = "arrow", doc = "```")]
 #![cfg_attr(not(feature = "arrow"), doc = "```ignore")]
@@ -31,7 +31,11 @@
 #[cfg(feature = "arrow")]
 mod column;
 #[cfg(feature = "arrow")]
+mod gaps;
+#[cfg(feature = "arrow")]
 mod parquet;
+#[cfg(feature = "arrow")]
+mod read;
 #[cfg(feature = "arrow")]
 mod rows;
 #[cfg(feature = "arrow")]
@@ -44,7 +48,9 @@ mod writer;
 #[cfg(feature = "arrow")]
 pub use {parquet::Parquet, rows::Rows, schema::schema, stream::Stream};
 
-use crate::{Format, Order, SampleFormat, SampleWriter, WriteError};
+#[cfg(not(feature = "arrow"))]
+use crate::input::{InputError, InputFile, InputOptions, Report, TakeBatch};
+use crate::{Format, Order, SampleFormat, SampleWriter, WriteError, input::InputFormat};
 use std::io::Write;
 
 /// The media type of a stream.
@@ -98,4 +104,41 @@ fn open_stream(_out: &mut (dyn Write + Send)) -> Result<Box<dyn SampleWriter + '
 #[cfg(not(feature = "arrow"))]
 fn open_parquet(_out: &mut (dyn Write + Send)) -> Result<Box<dyn SampleWriter + '_>, WriteError> {
     Err(WriteError::NotBuilt("arrow"))
+}
+
+/// Parquet files.
+pub(crate) const PARQUET_INPUT: InputFormat = InputFormat {
+    name: "parquet",
+    title: "Parquet",
+    help: "Tables of any program with a column of times; OASIS exports",
+    extensions: &["parquet", "pq"],
+    detect: |beginning| beginning.starts_with(b"PAR1") || beginning.starts_with(b"PARE"),
+    read: read_parquet,
+};
+
+/// Arrow IPC files and streams.
+pub(crate) const IPC_INPUT: InputFormat = InputFormat {
+    name: "arrow",
+    title: "Arrow",
+    help: "Files (Feather) and streams of Arrow IPC with a column of times; OASIS exports",
+    extensions: &["arrow", "arrows", "feather", "ipc"],
+    detect: |beginning| beginning.starts_with(b"ARROW1") || beginning.starts_with(&[0xff; 4]),
+    read: read_ipc,
+};
+
+#[cfg(feature = "arrow")]
+use read::{ipc as read_ipc, parquet as read_parquet};
+
+#[cfg(not(feature = "arrow"))]
+fn read_parquet(
+    _: &mut InputFile<'_>,
+    _: &InputOptions,
+    _: &mut TakeBatch<'_>,
+) -> Result<Report, InputError> {
+    Err(InputError::NotBuilt("arrow"))
+}
+
+#[cfg(not(feature = "arrow"))]
+fn read_ipc(_: &mut InputFile<'_>, _: &InputOptions, _: &mut TakeBatch<'_>) -> Result<Report, InputError> {
+    Err(InputError::NotBuilt("arrow"))
 }

@@ -5,7 +5,11 @@ use arrow_schema::{DataType, Field, Fields, Schema, SchemaRef, TimeUnit};
 use oasis_wire::schema::{EnumType, Metric, MetricType, ProbeType};
 use std::{collections::HashMap, sync::Arc};
 
-/// Fixed columns, then one for each metric. Fields carry `unit` and `doc`, the schema `oasis.type`, `oasis.uuid` and `oasis.version`.
+/// The key of the probe type, as JSON: an import restores it.
+pub(crate) const SCHEMA_KEY: &str = "oasis.schema";
+
+/// Fixed columns, then one for each metric. Fields carry `unit` and `doc`, the schema `oasis.type`, `oasis.uuid`, `oasis.version`
+/// and `oasis.schema`.
 pub fn schema(probe_type: &ProbeType) -> SchemaRef {
     let fixed = [
         ("node", dictionary()),
@@ -31,6 +35,7 @@ pub fn schema(probe_type: &ProbeType) -> SchemaRef {
         ("oasis.type", probe_type.name.clone()),
         ("oasis.uuid", probe_type.uuid.to_string()),
         ("oasis.version", probe_type.version.clone()),
+        (SCHEMA_KEY, serde_json::to_string(probe_type).unwrap_or_default()),
     ];
     let metadata: HashMap<_, _> = metadata.into_iter().map(|(key, value)| (key.to_owned(), value)).collect();
     Arc::new(Schema::new_with_metadata(fields, metadata))

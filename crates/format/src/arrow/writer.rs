@@ -1,7 +1,7 @@
 //! Samples of one probe type as an Arrow stream or a Parquet file.
 
-use super::{Parquet, Stream};
-use crate::{SampleWriter, Source, WriteError};
+use super::{Parquet, Stream, gaps::WrittenGap};
+use crate::{Gap, SampleWriter, Source, WriteError, input::bounds::MAX_LOST};
 use oasis_wire::{batch::Sample, schema::ProbeType};
 use std::{io::Write, sync::Arc};
 
@@ -11,6 +11,8 @@ pub struct TableWriter<W: Write + Send> {
     out: Option<W>,
     is_parquet: bool,
     table: Option<(Arc<ProbeType>, Table<W>)>,
+    /// As many as an import takes.
+    gaps: Vec<WrittenGap>,
 }
 
 enum Table<W: Write + Send> {
@@ -21,7 +23,7 @@ enum Table<W: Write + Send> {
 impl<W: Write + Send> TableWriter<W> {
     /// An Arrow IPC stream.
     pub fn stream(out: W) -> Self {
-        Self { out: Some(out), is_parquet: false, table: None }
+        Self { out: Some(out), is_parquet: false, table: None, gaps: Vec::new() }
     }
 
     /// A Parquet file.
@@ -48,10 +50,18 @@ impl<W: Write + Send> SampleWriter for TableWriter<W> {
         }
     }
 
+    fn gap(&mut self, gap: &Gap<'_>) -> Result<(), WriteError> {
+        // A stream has no place for it: the sequence numbers show the gap, without its cause.
+        if self.is_parquet && self.gaps.len() < MAX_LOST {
+            self.gaps.push(WrittenGap::new(gap));
+        }
+        Ok(())
+    }
+
     fn finish(&mut self) -> Result<(), WriteError> {
         match self.table.take() {
             Some((_, Table::Stream(stream))) => stream.finish().map(drop),
-            Some((_, Table::Parquet(file))) => file.finish().map(drop),
+            Some((_, Table::Parquet(file))) => file.finish_with(&self.gaps).map(drop),
             None => Err(WriteError::NoSamples),
         }
     }

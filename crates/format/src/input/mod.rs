@@ -39,10 +39,9 @@ pub use recorded_series::RecordedSeries;
 pub use report::{Finding, Report};
 pub(crate) use series_set::SeriesSet;
 pub(crate) use text_lines::TextLines;
-pub(crate) use time::TimeForm;
-pub use time::TimeUnit;
-pub use time::{TimeRefused, checked as checked_time};
-pub(crate) use units::unit_of;
+pub use time::{TimeRefused, TimeUnit, checked as checked_time};
+pub(crate) use time::{TIME_NAMES, TimeForm, time_unit_of_name};
+pub(crate) use units::{split_unit, unit_of};
 
 use std::{
     error::Error,

@@ -49,6 +49,31 @@ pub enum TimeRefused {
 }
 
 const NANOS_PER_SECOND: i128 = 1_000_000_000;
+/// Names of a column of times, in the order of preference, in lower case.
+pub(crate) const TIME_NAMES: [&str; 22] = [
+    "time_ns",
+    "timestamp_ns",
+    "timestamp_us",
+    "timestamp_ms",
+    "timestamp",
+    "time_us",
+    "time_ms",
+    "time_s",
+    "time",
+    "_time",
+    "datetime",
+    "date_time",
+    "date",
+    "utc",
+    "ts",
+    "log_time",
+    "unix_time",
+    "elapsed",
+    "seconds",
+    "t",
+    "zeit",
+    "zeitstempel",
+];
 
 impl TimeUnit {
     /// Nanoseconds of the unit.
@@ -156,6 +181,12 @@ impl TimeForm {
             Self::Pattern(pattern) => format!("the pattern {pattern}"),
         }
     }
+}
+
+/// The unit that the end of a name states: `time_ms`.
+pub(crate) fn time_unit_of_name(name: &str) -> Option<TimeUnit> {
+    let suffix = name.rsplit(['_', ' ', '.']).next().filter(|suffix| *suffix != name)?;
+    TimeUnit::of(&suffix.to_ascii_lowercase())
 }
 
 /// Returns a time as an archive has it.

@@ -66,6 +66,20 @@ fn factors(text: &str) -> String {
     unit
 }
 
+/// Splits `speed [m/s]` and `speed (m/s)` into name and unit; the name stays whole if that is no unit.
+pub fn split_unit(header: &str) -> (String, Option<String>) {
+    for (open, close) in [('[', ']'), ('(', ')')] {
+        let Some((name, unit)) = header.strip_suffix(close).and_then(|rest| rest.rsplit_once(open)) else {
+            continue;
+        };
+        let name = name.trim_end_matches([' ', '_']);
+        if let Some(unit) = unit_of(unit).filter(|_| !name.is_empty()) {
+            return (name.to_owned(), Some(unit));
+        }
+    }
+    (header.to_owned(), None)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

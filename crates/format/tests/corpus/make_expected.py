@@ -276,6 +276,89 @@ def read_rosbag1(path):
     return instances
 
 
+def table(chance):
+    """A table of every type, in two record batches; each column but the times has nulls."""
+    import decimal
+
+    import pyarrow
+
+    rows = 600
+    times = [1_700_000_000_000_000 + row // 2 * 1_001 for row in range(rows)]
+
+    def column(kind, value):
+        return pyarrow.array([None if chance.random() < 0.1 else value() for _ in range(rows)], kind)
+
+    point = pyarrow.struct([("x", pyarrow.float64()), ("on", pyarrow.bool_()), ("label", pyarrow.string())])
+    a_point = lambda: {"x": chance.random(), "on": chance.random() < 0.5, "label": chance.choice(["a", None])}
+    columns = {
+        "stamp": pyarrow.array(times, pyarrow.timestamp("us", "Europe/Berlin")),
+        "wide": column(pyarrow.uint64(), lambda: chance.randrange(2**64)),
+        "signed": column(pyarrow.int64(), lambda: chance.randrange(-(2**63), 2**63)),
+        "small": column(pyarrow.int8(), lambda: chance.randrange(-128, 128)),
+        "short": column(pyarrow.uint16(), lambda: chance.randrange(2**16)),
+        "real": column(pyarrow.float64(), lambda: chance.choice([chance.random(), float("inf"), float("nan")])),
+        "single": column(pyarrow.float32(), chance.random),
+        "on": column(pyarrow.bool_(), lambda: chance.random() < 0.5),
+        "name": column(pyarrow.string(), lambda: chance.choice(["", "\u00e4", "long" * 50])),
+        "word": column(pyarrow.string(), lambda: chance.choice("abc")).dictionary_encode(),
+        "price": column(pyarrow.decimal128(12, 3), lambda: decimal.Decimal(chance.randrange(10**9)).scaleb(-3)),
+        "day": column(pyarrow.int32(), lambda: chance.randrange(20_000)).cast(pyarrow.date32()),
+        "list": column(pyarrow.list_(pyarrow.int32()), lambda: [chance.randrange(9)] * chance.randrange(4)),
+        "points": column(pyarrow.list_(point), lambda: [a_point() for _ in range(chance.randrange(3))]),
+        "at": column(point, a_point),
+    }
+    return pyarrow.table(columns)
+
+
+# Values of rows that have none.
+PLACEHOLDERS = {"real": float("nan"), "single": float("nan"), "price": float("nan"), "on": False, "name": "", "word": "", "list": [], "points": []}
+
+
+def read_table(path):
+    """Writes a table with pyarrow, and reads it with the same."""
+    import random
+
+    import pyarrow
+    from pyarrow import feather, ipc, parquet
+
+    made = table(random.Random(path.name))
+    if path.suffix == ".parquet":
+        compression = path.stem
+        parquet.write_table(made, path, compression=compression, row_group_size=256, version="2.6")
+        read = parquet.read_table(path)
+    elif path.suffix == ".feather":
+        feather.write_feather(made, path, compression=path.stem, chunksize=256)
+        read = feather.read_table(path)
+    else:
+        with ipc.new_stream(path, made.schema) as stream:
+            stream.write_table(made, max_chunksize=256)
+        with ipc.open_stream(path) as stream:
+            read = stream.read_all()
+    instances = Instances()
+    times = read["stamp"].cast(pyarrow.int64()).to_pylist()
+    days = read["day"].cast(pyarrow.int32()).to_pylist()
+    for time, day, row in zip(times, days, read.drop_columns(["stamp", "day"]).to_pylist()):
+        row["day"] = day
+        if row["price"] is not None:
+            row["price"] = float(row["price"])
+        instances.add(path.stem, time * 1000, {name: without_nulls(name, value) for name, value in row.items()})
+    return instances
+
+
+def without_nulls(name, value):
+    """Replaces nulls by their placeholder."""
+    if name in ("at", "point"):
+        value = value or {"x": None, "on": None, "label": None}
+        return {
+            "x": float("nan") if value["x"] is None else value["x"],
+            "on": bool(value["on"]),
+            "label": value["label"] or "",
+        }
+    if value is None:
+        return PLACEHOLDERS.get(name, 0)
+    return [without_nulls("point", of) for of in value] if name == "points" else value
+
+
 PROTO = """
 syntax = "proto3";
 package plant;
@@ -370,6 +453,8 @@ def members(message):
 # Written by this script.
 SKIPPED = {".log"}
 READERS = {
+    "arrow": read_table,
+    "parquet": read_table,
     "candump": read_candump,
     "csv": read_csv,
     "protobuf": read_protobuf,

@@ -148,6 +148,20 @@ fn rosbag2_has_the_values_of_another_reader() {
     check("rosbag2", &InputOptions::default());
 }
 
+#[cfg(feature = "arrow")]
+#[test]
+fn parquet_has_the_values_of_another_reader() {
+    let reports = check("parquet", &InputOptions::default());
+    assert!(reports.iter().all(Report::is_complete), "{reports:?}");
+}
+
+#[cfg(feature = "arrow")]
+#[test]
+fn arrow_has_the_values_of_another_reader() {
+    let reports = check("arrow", &InputOptions::default());
+    assert!(reports.iter().all(Report::is_complete), "{reports:?}");
+}
+
 #[test]
 fn candump_has_the_values_of_another_reader() {
     let reports = check("candump", &InputOptions::default());

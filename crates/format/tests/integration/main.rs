@@ -10,3 +10,4 @@ mod mcap_ros2;
 #[cfg(feature = "mcap")]
 mod mcap_seeds;
 mod reference;
+mod round_trips;

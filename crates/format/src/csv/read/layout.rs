@@ -2,36 +2,11 @@
 
 use super::dialect::Dialect;
 use crate::{
-    input::{InputError, InputOptions, TimeForm, TimeUnit, unit_of},
+    input::{InputError, InputOptions, TIME_NAMES, TimeForm, TimeUnit, split_unit, time_unit_of_name},
     visible::shortened,
 };
 use std::collections::HashSet;
 
-/// Names of a column of times, in the order of preference, in lower case.
-const TIME_NAMES: [&str; 22] = [
-    "time_ns",
-    "timestamp_ns",
-    "timestamp_us",
-    "timestamp_ms",
-    "timestamp",
-    "time_us",
-    "time_ms",
-    "time_s",
-    "time",
-    "_time",
-    "datetime",
-    "date_time",
-    "date",
-    "utc",
-    "ts",
-    "log_time",
-    "unix_time",
-    "elapsed",
-    "seconds",
-    "t",
-    "zeit",
-    "zeitstempel",
-];
 /// The columns of `oasis export --format csv`.
 const OWN: [&str; 7] = ["node", "instance", "run", "time", "time_ns", "sequence", "state"];
 /// Names of the columns of the long form.
@@ -214,8 +189,7 @@ impl Layout {
     /// The unit that the header of a column states: `time [ms]`, `time_ms`.
     fn time_unit(&self, at: usize) -> Option<TimeUnit> {
         let by_header = self.units[at].as_deref().and_then(TimeUnit::of);
-        let suffix = self.names[at].rsplit(['_', ' ', '.']).next().filter(|suffix| *suffix != self.names[at]);
-        by_header.or_else(|| suffix.and_then(|suffix| TimeUnit::of(&suffix.to_ascii_lowercase())))
+        by_header.or_else(|| time_unit_of_name(&self.names[at]))
     }
 
     fn form(&self) -> Form {
@@ -259,20 +233,6 @@ impl Layout {
         };
         (own..self.width).filter(|at| Some(*at) != time).collect()
     }
-}
-
-/// Splits `speed [m/s]` and `speed (m/s)` into name and unit; the name stays whole if that is no unit.
-fn split_unit(header: &str) -> (String, Option<String>) {
-    for (open, close) in [('[', ']'), ('(', ')')] {
-        let Some((name, unit)) = header.strip_suffix(close).and_then(|rest| rest.rsplit_once(open)) else {
-            continue;
-        };
-        let name = name.trim_end_matches([' ', '_']);
-        if let Some(unit) = unit_of(unit).filter(|_| !name.is_empty()) {
-            return (name.to_owned(), Some(unit));
-        }
-    }
-    (header.to_owned(), None)
 }
 
 #[cfg(test)]

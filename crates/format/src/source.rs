@@ -31,7 +31,7 @@ pub struct Gap<'a> {
     pub instance: &'a str,
     /// The run of the sequence numbers.
     pub run: Uuid,
-    /// How many samples.
+    /// Number of samples.
     pub count: u64,
     /// Their sequence numbers, if they are known.
     pub numbers: Option<RangeInclusive<u64>>,

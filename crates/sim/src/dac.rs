@@ -468,8 +468,11 @@ impl Session {
                 answers.extend(acknowledgements(&header));
             }
             self.late.push_back(late);
-            let delay =
-                if self.late.len() > 1 || !answers.is_empty() { shared.random.u64(0..PLANTED_BUG_DELAY) } else { 0 };
+            let delay = if self.late.len() > 1 || !answers.is_empty() {
+                shared.random.u64(0..PLANTED_BUG_DELAY)
+            } else {
+                0
+            };
             shared.after(delay, Event::Dac(generation, DacEvent::TakeLate(id)));
         }
         answer(id, &answers, shared);

@@ -1,7 +1,7 @@
 //! Samples of MCAP files equal the messages that the readers of the format's authors find, or the difference is reported.
 
 use crate::harness::repository;
-use oasis_format::mcap::{FieldDifference, RecordedSeries, Rest, read};
+use oasis_format::mcap::{FieldDifference, RecordedSeries, Remainder, read};
 use oasis_wire::{batch::Batch, value};
 use serde_json::Value;
 use std::{
@@ -34,7 +34,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 /// Times and values of samples, by instance.
 type Samples = BTreeMap<String, Vec<(u64, Value)>>;
 
-fn import(path: &Path) -> Result<(Samples, Rest), String> {
+fn import(path: &Path) -> Result<(Samples, Remainder), String> {
     let mut samples = Samples::new();
     let take = |recorded: &RecordedSeries, batch: &[u8]| {
         let probe_type = &recorded.probe_type;
@@ -56,7 +56,7 @@ struct Differences {
 }
 
 impl Differences {
-    fn reported(topic: &str, rest: &Rest) -> Self {
+    fn reported(topic: &str, rest: &Remainder) -> Self {
         let mut of = Self::default();
         for report in rest.fields.iter().filter(|report| report.topic == topic) {
             let counts = match report.difference {
@@ -143,7 +143,7 @@ fn exact(number: &Value) -> String {
 }
 
 /// Compares the messages of a topic with its samples. Returns the number of messages without a sample.
-fn compare_topic(topic: &str, messages: &[&Value], samples: &[(u64, Value)], rest: &Rest) -> u64 {
+fn compare_topic(topic: &str, messages: &[&Value], samples: &[(u64, Value)], rest: &Remainder) -> u64 {
     let (mut differences, mut skipped) = (Differences::default(), 0);
     let mut messages = messages.iter();
     for (time, sample) in samples {

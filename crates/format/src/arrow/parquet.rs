@@ -38,7 +38,7 @@ impl<W: Write + Send> Parquet<W> {
         Self::limited(out, probe_type, usize::MAX, MAX_ROW_GROUP)
     }
 
-    /// As [`Parquet::new`], with record batches and row groups of about so many bytes at most.
+    /// As [`Parquet::new`], with a bound of bytes for record batches and row groups.
     ///
     /// # Errors
     /// If it cannot be written.

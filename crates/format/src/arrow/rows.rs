@@ -43,7 +43,7 @@ impl Rows {
         Self::limited(probe_type, MAX_BYTES)
     }
 
-    /// As [`Rows::new`], with record batches of about so many bytes at most.
+    /// As [`Rows::new`], with a bound of bytes for record batches.
     pub fn limited(probe_type: &ProbeType, most_bytes: usize) -> Self {
         let metrics = probe_type.metrics.iter().enumerate().filter(|(_, metric)| has_values(&metric.kind));
         let column = |(at, metric): (usize, &oasis_wire::schema::Metric)| {

@@ -21,7 +21,7 @@ impl<W: Write> Stream<W> {
         Self::limited(out, probe_type, usize::MAX)
     }
 
-    /// As [`Stream::new`], with record batches of about so many bytes at most.
+    /// As [`Stream::new`], with a bound of bytes for record batches.
     ///
     /// # Errors
     /// If it cannot be written.

@@ -6,7 +6,7 @@ use oasis_wire::schema::{Metric, MetricType};
 /// Longest record, and longest chunk, packed or unpacked, in bytes.
 pub const MAX_RECORD: usize = 256 * 1024 * 1024;
 /// Bytes read at once: a record with a wrong length costs no more memory than the file has bytes.
-pub const READ: usize = 64 * 1024;
+pub const READ_CHUNK_BYTES: usize = 64 * 1024;
 /// Bytes of all schemas and channels together.
 pub const MAX_DESCRIPTIONS: usize = 64 * 1024 * 1024;
 

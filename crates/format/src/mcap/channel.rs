@@ -39,7 +39,7 @@ const ABOUT: &str = "/oasis/";
 /// Schemas by number.
 pub type Schemas = HashMap<u16, Described>;
 
-/// What a schema says of messages.
+/// Messages as a schema describes them.
 #[derive(Debug)]
 pub struct Described {
     name: String,
@@ -76,7 +76,7 @@ impl Described {
         }
     }
 
-    /// What it counts towards the bound of metrics.
+    /// Its share of the bound of metrics.
     pub fn size(&self) -> usize {
         match &self.content {
             Content::Json(shape) => shape.fields(),

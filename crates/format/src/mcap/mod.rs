@@ -24,7 +24,7 @@ pub use channel::Unread;
 pub use damage::Damage;
 pub use read_error::ReadError;
 pub use record::BadRecord;
-pub use recording::{LeftOut, Rest, read, read_part};
+pub use recording::{LeftOut, Remainder, read, read_part};
 pub use writer::McapWriter;
 
 pub use crate::{

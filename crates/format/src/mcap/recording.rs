@@ -29,7 +29,7 @@ use std::{
 pub struct LeftOut {
     /// The channel's topic.
     pub topic: String,
-    /// How many.
+    /// Number of messages.
     pub messages: u64,
     /// The reason for the first.
     pub why: Unread,
@@ -37,7 +37,7 @@ pub struct LeftOut {
 
 /// The remaining content of a file.
 #[derive(Debug, Default)]
-pub struct Rest {
+pub struct Remainder {
     /// Skipped messages, by channel.
     pub left_out: Vec<LeftOut>,
     /// Fields whose values are absent, rounded or not stored.
@@ -54,7 +54,7 @@ pub struct Rest {
     pub lost_forgotten: u64,
 }
 
-impl Rest {
+impl Remainder {
     /// Whether each message of the file is a sample with the values of the message.
     pub fn is_complete(&self) -> bool {
         self.left_out.is_empty()
@@ -66,7 +66,7 @@ impl Rest {
 /// Fields that a report names.
 const MAX_NAMED_FIELDS: usize = 100;
 
-impl Rest {
+impl Remainder {
     /// Returns the rest as findings, in the order of their weight.
     pub fn into_report(self) -> Report {
         let mut report = Report::default();
@@ -107,7 +107,7 @@ impl Rest {
 pub fn read<E>(
     from: impl Read + Seek,
     take: impl FnMut(&RecordedSeries, &[u8]) -> Result<(), E>,
-) -> Result<Rest, ReadError<E>> {
+) -> Result<Remainder, ReadError<E>> {
     read_part(from, false, take)
 }
 
@@ -119,7 +119,7 @@ pub fn read_part<E>(
     mut from: impl Read + Seek,
     is_partial: bool,
     mut take: impl FnMut(&RecordedSeries, &[u8]) -> Result<(), E>,
-) -> Result<Rest, ReadError<E>> {
+) -> Result<Remainder, ReadError<E>> {
     let mut recording = Recording::default();
     let mut found = records::check(&mut from, is_partial, &mut |event| recording.survey(&event))?;
     recording.end_survey(&found);
@@ -313,13 +313,13 @@ impl Recording {
         Ok(())
     }
 
-    fn finish<E>(mut self, found: FileDamage, take: &mut Take<'_, E>) -> Result<Rest, ReadError<E>> {
+    fn finish<E>(mut self, found: FileDamage, take: &mut Take<'_, E>) -> Result<Remainder, ReadError<E>> {
         self.end_batches(take)?;
         let lost = self.channels.values().filter(|channel| channel.lost > 0);
         let mut messages: BTreeMap<String, u64> = BTreeMap::new();
         lost.for_each(|channel| *messages.entry(channel.topic.clone()).or_default() += channel.lost);
         let damage = Damage::new(found, messages, self.unknown, self.uncounted);
-        let mut rest = Rest { damage, lost_forgotten: self.lost_forgotten, ..Rest::default() };
+        let mut rest = Remainder { damage, lost_forgotten: self.lost_forgotten, ..Remainder::default() };
         let mut apart = BTreeMap::new();
         for mut channel in self.channels.into_values().filter(|channel| !channel.is_about()) {
             rest.fields.extend(channel.field_reports());

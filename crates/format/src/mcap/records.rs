@@ -4,7 +4,7 @@
 
 use super::{
     ReadError,
-    bounds::{MAX_RECORD, READ},
+    bounds::{MAX_RECORD, READ_CHUNK_BYTES},
 };
 use mcap::{
     McapError,
@@ -128,7 +128,7 @@ fn walk<E>(
     while let Some(event) = reader.next_event() {
         match event {
             Ok(LinearReadEvent::ReadRequest(wanted)) => {
-                let read = from.read(reader.insert(wanted.min(READ)))?;
+                let read = from.read(reader.insert(wanted.min(READ_CHUNK_BYTES)))?;
                 reader.notify_read(read);
             }
             Ok(LinearReadEvent::Record { opcode, data }) => walk.record(opcode, data)?,
@@ -244,7 +244,7 @@ fn records_of<E>(
     while let Some(event) = reader.next_event() {
         match event {
             Ok(LinearReadEvent::ReadRequest(wanted)) => {
-                let read = from.read(reader.insert(wanted.min(READ)))?;
+                let read = from.read(reader.insert(wanted.min(READ_CHUNK_BYTES)))?;
                 reader.notify_read(read);
             }
             Ok(LinearReadEvent::Record { opcode, data }) => visit(Event::Record { kind: opcode, data })?,

@@ -12,7 +12,7 @@ use oasis_wire::{
 };
 
 /// Bytes in front of a message: two for its encoding, two for options.
-const HEAD: usize = 4;
+const HEADER_BYTES: usize = 4;
 /// Bytes that may follow the last field.
 const PADDING: usize = 7;
 
@@ -20,7 +20,7 @@ const PADDING: usize = 7;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum BadCdr {
     /// Too short for its head.
-    #[error("it has {0} bytes, and {HEAD} are its head")]
+    #[error("it has {0} bytes, and {HEADER_BYTES} are its header")]
     Short(usize),
     /// Another encoding.
     #[error("its encoding 0x{0:04x} is not supported: only plain CDR (0x0000 and 0x0001) is")]
@@ -43,7 +43,8 @@ impl Layout {
     /// If the message does not match, or the row is too long.
     pub fn decode(&self, message: &[u8], row: &mut Vec<u8>) -> Result<(), BadCdr> {
         row.clear();
-        let (head, content) = message.split_first_chunk::<HEAD>().ok_or(BadCdr::Short(message.len()))?;
+        let (head, content) =
+            message.split_first_chunk::<HEADER_BYTES>().ok_or(BadCdr::Short(message.len()))?;
         let order = match u16::from_be_bytes([head[0], head[1]]) {
             0 => ByteOrder::Big,
             1 => ByteOrder::Little,

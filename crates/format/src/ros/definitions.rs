@@ -26,7 +26,7 @@ pub struct Field<'a> {
     pub count: Count,
 }
 
-/// How many values a field has.
+/// Number of values of a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Count {
     One,
@@ -165,7 +165,7 @@ fn field(line: &str, at: usize) -> Result<Option<Field<'_>>, BadText> {
     if rest.trim_start().starts_with('=') {
         return Ok(None);
     }
-    // What follows a space is a default value.
+    // Text after a space is a default value.
     if !rest.is_empty() && !rest.starts_with(char::is_whitespace) {
         return Err(BadText::Line(at));
     }

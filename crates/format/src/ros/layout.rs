@@ -1,4 +1,4 @@
-//! What messages of a type contain, in the order of their bytes, and the metrics that are made of it.
+//! The content of messages of a type, in the order of their bytes, and its metrics.
 
 use super::definitions::{BadText, Count, Definitions, Field, full_name};
 use crate::visible::shortened;
@@ -40,10 +40,10 @@ pub struct Layout {
     pub metrics: Vec<Metric>,
 }
 
-/// What a field consists of.
+/// The content of a field.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Kind {
-    /// So many bytes.
+    /// A number of a size.
     Number(Size),
     Boolean,
     Text,
@@ -53,7 +53,7 @@ pub(super) enum Kind {
     Sequence(Elements),
 }
 
-/// What the elements of an array consist of.
+/// The content of the elements of an array.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Elements {
     pub(super) of: Box<Kind>,

@@ -29,9 +29,9 @@ pub struct Column {
 /// The type of cells.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ColumnType {
-    /// Signed integers of so many bits.
+    /// Signed integers, with their number of bits.
     Int(u8),
-    /// Unsigned integers of so many bits.
+    /// Unsigned integers, with their number of bits.
     Uint(u8),
     /// Reals of 32 bits.
     Real32,

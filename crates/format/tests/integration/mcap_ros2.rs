@@ -1,13 +1,13 @@
 //! Messages of ROS 2: a recording that one library wrote and another one read (`vectors/make_ros2.py`), and what is left out.
 
 use mcap::{Writer, records::MessageHeader};
-use oasis_format::mcap::{ReadError, RecordedSeries, Rest, read};
+use oasis_format::mcap::{ReadError, RecordedSeries, Remainder, read};
 use oasis_wire::{batch::Batch, value};
 use serde_json::{Value, json};
 use std::{collections::BTreeMap, convert::Infallible, fs, io::Cursor};
 
 /// All samples of a file, in the form of `ros2.json`, and what was not read.
-fn samples(file: &[u8]) -> (Vec<Value>, Rest) {
+fn samples(file: &[u8]) -> (Vec<Value>, Remainder) {
     let mut samples = Vec::new();
     let rest = read(Cursor::new(file), |recorded: &RecordedSeries, batch| {
         let probe_type = &recorded.probe_type;

@@ -209,7 +209,9 @@ unsafe extern "C" fn fsync(file: c_int) -> c_int {
 #[unsafe(no_mangle)]
 unsafe extern "C" fn fdatasync(file: c_int) -> c_int {
     // Safety: the argument is the caller's.
-    answered(query_machine(|machine| machine.disk.sync(file)), || unsafe { syscall(libc::SYS_fdatasync, file) })
+    answered(query_machine(|machine| machine.disk.sync(file)), || unsafe {
+        syscall(libc::SYS_fdatasync, file)
+    })
 }
 
 #[unsafe(no_mangle)]

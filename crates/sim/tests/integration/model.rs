@@ -50,7 +50,8 @@ fn visit(bounds: Bounds) {
     let bounds = Bounds { samples, faults, ..bounds };
     let cluster = Cluster { bounds, planted: None, checked: Checked::default() };
     let begun = Instant::now();
-    let explored = explore(&cluster, MAX_STATES).unwrap_or_else(|wrong| panic!("{bounds:?}: {}", describe(&wrong)));
+    let explored =
+        explore(&cluster, MAX_STATES).unwrap_or_else(|wrong| panic!("{bounds:?}: {}", describe(&wrong)));
     let Checked { states, hellos, answers, samples_read } = &cluster.checked;
     let Explored { states: all, transitions, depth, settled } = explored;
     let (states, answers, hellos, samples_read) =

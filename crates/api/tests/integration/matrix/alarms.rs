@@ -381,7 +381,10 @@ async fn without_rules_the_answer_says_how_to_have_alarms() {
 async fn the_session_says_whether_there_are_alarms() {
     let world = World::new();
     assert_eq!(get_as_local(world.api.clone(), "/api/v1/session").await["alarms"], true);
-    assert_eq!(get_as_local(world.api.clone().with_alarms(None), "/api/v1/session").await["alarms"], Value::Null);
+    assert_eq!(
+        get_as_local(world.api.clone().with_alarms(None), "/api/v1/session").await["alarms"],
+        Value::Null
+    );
 }
 
 /// Returns the answer to a user on this host.

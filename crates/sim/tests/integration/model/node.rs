@@ -2,7 +2,7 @@
 
 use super::{
     hashed::Hashed,
-    home::{HomeDac, Numbers, NodeCounters},
+    home::{HomeDac, NodeCounters, Numbers},
     planted::Planted,
 };
 use oasis_channel::SafeWhen;

@@ -1,7 +1,7 @@
 //! The samples of relayed instances on their way from one DAC to another: subscriptions, answers and batches as on a WebSocket.
 
 use fastrand::Rng;
-use oasis_dac::{Cursor, Dac, Instance, Options, Signal, StartAt, Upstream, UpstreamEvents, UpstreamDemand};
+use oasis_dac::{Cursor, Dac, Instance, Options, Signal, StartAt, Upstream, UpstreamDemand, UpstreamEvents};
 use oasis_relay::{Feed, Message, ResumePoints};
 use oasis_wire::{
     batch,

@@ -26,7 +26,6 @@ pub const BUILT_IN: &[BuiltIn] = &[
     },
     BuiltIn { name: ENROLLER, purpose: "enrolls nodes", verbs: &["enroll"] },
     BuiltIn { name: "registrar", purpose: "lists DACs in the TEM", verbs: &["register"] },
-    BuiltIn { name: "writer", purpose: "sends samples over HTTP", verbs: &["write"] },
     BuiltIn { name: "follower", purpose: "copies the accounts to another DAC", verbs: &["follow"] },
     BuiltIn { name: "admin", purpose: "may do everything", verbs: &["*"] },
 ];

@@ -233,10 +233,19 @@ impl Cells {
                     None => self.absent(kind, to),
                 }
             }
-            kind => match integer(array, at) {
+            MetricType::Int8
+            | MetricType::Int16
+            | MetricType::Int32
+            | MetricType::Int64
+            | MetricType::Uint8
+            | MetricType::Uint16
+            | MetricType::Uint32
+            | MetricType::Uint64 => match integer(array, at) {
                 Some(number) => write_integer(kind, number, to),
                 None => self.absent(kind, to),
             },
+            // Their plans have elements and members.
+            MetricType::Vector(_) | MetricType::Struct(_) => self.absent(kind, to),
         }
     }
 
@@ -276,7 +285,14 @@ fn empty(kind: &MetricType, to: &mut RowWriter<'_>) {
         MetricType::String => to.string(""),
         MetricType::Vector(_) => to.vector(0),
         MetricType::Struct(of) => of.members.iter().for_each(|member| empty(&member.kind, to)),
-        integer => write_integer(integer, 0, to),
+        MetricType::Int8
+        | MetricType::Int16
+        | MetricType::Int32
+        | MetricType::Int64
+        | MetricType::Uint8
+        | MetricType::Uint16
+        | MetricType::Uint32
+        | MetricType::Uint64 => write_integer(kind, 0, to),
     }
 }
 
@@ -289,7 +305,13 @@ fn write_integer(kind: &MetricType, number: i128, to: &mut RowWriter<'_>) {
         MetricType::Uint16 => to.u16(number as u16),
         MetricType::Uint32 => to.u32(number as u32),
         MetricType::Uint64 => to.u64(number as u64),
-        _ => to.i64(number as i64),
+        MetricType::Int64
+        | MetricType::Real32
+        | MetricType::Real64
+        | MetricType::Boolean
+        | MetricType::String
+        | MetricType::Vector(_)
+        | MetricType::Struct(_) => to.i64(number as i64),
     }
 }
 
@@ -338,6 +360,15 @@ pub fn needs_absent(kind: &MetricType, array: &dyn Array) -> bool {
                 values.is_some_and(|values| needs_absent(element, &**values))
             }
         }
-        _ => has_null,
+        MetricType::Int8
+        | MetricType::Int16
+        | MetricType::Int32
+        | MetricType::Int64
+        | MetricType::Uint8
+        | MetricType::Uint16
+        | MetricType::Uint32
+        | MetricType::Uint64
+        | MetricType::Boolean
+        | MetricType::String => has_null,
     }
 }

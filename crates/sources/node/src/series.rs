@@ -53,6 +53,10 @@ impl Series {
     /// # Errors
     /// If no field is left, or there are too many.
     pub fn learn(&mut self, sample: &SourceSample<'_>, limits: SourceLimits) -> Result<u64, Rejected> {
+        let bytes = text_bytes(sample);
+        if bytes > MAX_SAMPLE_BYTES {
+            return Err(Rejected::TooLong { bytes, max: MAX_SAMPLE_BYTES });
+        }
         let mut left_out = 0;
         let mut first = None;
         self.positions_of_sample.clear();
@@ -184,6 +188,12 @@ impl Series {
         let rounded = self.table.iter_mut().flat_map(|table| &mut table.columns.rounded);
         rounded.map(std::mem::take).sum()
     }
+}
+
+/// Returns the bytes of all texts: those of other values are few.
+fn text_bytes(sample: &SourceSample<'_>) -> usize {
+    let bytes = |cell: &Cell<'_>| if let Cell::Text(text) = cell { text.len() } else { 0 };
+    sample.fields.iter().map(|(_, cell)| bytes(cell)).sum()
 }
 
 fn name_of_kind(kind: Kind) -> &'static str {

@@ -37,7 +37,7 @@ fn the_reference_page_has_every_cause() {
             entry.meaning.replace("; ", ";<br>")
         )
     });
-    page += "\nThe third column says whether somebody wanted the samples: a flight recorder keeps samples back on purpose.\n\n\
+    page += "\nThe third column says whether the samples were wanted: a flight recorder keeps samples back on purpose.\n\n\
              ## What counts as missing\n\n\
              The DAC's [ledger](http-api.md#instance) counts for each instance what was taken and never reached its topic log,\n\
              since the DAC started (`since` in `GET /api/v1/ledger`). Everybody who asks gets this number: the page on cards, in\n\

@@ -53,7 +53,7 @@ struct Rule {
     is_broken_by: fn(&str) -> bool,
 }
 
-const RULES: [Rule; 5] = [
+const RULES: [Rule; 6] = [
     Rule {
         name: "a constant names its quantity and its subject",
         endings: &[".rs", ".ts", ".tsx"],
@@ -79,10 +79,11 @@ const RULES: [Rule; 5] = [
         },
     },
     Rule {
-        name: "comments and pages are in plain technical English",
-        endings: &[".rs", ".ts", ".tsx", ".java", ".go", ".py", ".c", ".h", ".hpp", ".md"],
-        is_broken_by: |line| has_dialect(comment(line).unwrap_or(line)),
+        name: "a comment is in plain technical English",
+        endings: &[".rs", ".ts", ".tsx", ".java", ".go", ".py", ".c", ".h", ".hpp"],
+        is_broken_by: |line| comment(line).is_some_and(has_dialect),
     },
+    Rule { name: "a page is in plain technical English", endings: &[".md"], is_broken_by: has_dialect },
 ];
 
 fn words(list: &str) -> impl Iterator<Item = &str> {
@@ -171,7 +172,7 @@ fn each_rule_finds_what_breaks_it() {
         "// The name that somebody chose.",
         "An operator goes on at another DAC.",
     ] {
-        assert_eq!(broken(line), 1, "{line}");
+        assert!(broken(line) > 0, "{line}");
     }
     for line in [
         "    const MAX_DEVICES: usize = 3;",

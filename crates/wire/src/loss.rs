@@ -181,7 +181,7 @@ pub const TABLE: [Entry; 25] = {
             &[],
             LossPlace::Node,
             true,
-            "the node did not take or dropped them; nobody has kept which of its causes it was",
+            "the node did not take or dropped them; which of its causes it was is not known",
         ),
         entry(
             NodeRestart,

@@ -75,7 +75,7 @@ export const LOSS_CAUSES: readonly LossCause[] = [
     cause: 'node_dropped',
     place: 'node',
     isLoss: true,
-    meaning: 'the node did not take or dropped them; nobody has kept which of its causes it was',
+    meaning: 'the node did not take or dropped them; which of its causes it was is not known',
   },
   {
     cause: 'node_restart',

@@ -22,7 +22,7 @@ class Cause(str, Enum):
     KEPT_BACK = "kept_back"
     """The probe's flight recorder kept them back because no trigger fired near them."""
     NODE_DROPPED = "node_dropped"
-    """The node did not take or dropped them; nobody has kept which of its causes it was."""
+    """The node did not take or dropped them; which of its causes it was is not known."""
     NODE_RESTART = "node_restart"
     """The node's process ended before it could send them."""
     NETWORK = "network"

@@ -31,8 +31,11 @@ mod tests;
 
 pub use config::{Acknowledge, BadConfig, InfluxdbConfig};
 
-use oasis_handler::{ConfiguredHandler, Context, Failure, Handler, InletAnswer, InletRequest};
+use oasis_handler::{ConfiguredHandler, Context, Failure, Handler};
+#[cfg(feature = "source")]
+use oasis_handler::{InletAnswer, InletRequest};
 use serde_json::Value;
+#[cfg(feature = "source")]
 use std::time::Duration;
 
 /// Longest sleep of the thread; a request to stop wakes it at once.

@@ -12,6 +12,8 @@ from random import Random
 from gateway import Account, Gateway, Session
 
 STEP_MS = 10
+# A minute of the device: an announcement comes each second.
+MAX_QUIET_STEPS = 6_000
 DISABLE = 3
 EPOCH_NS = 1_763_683_200_000_000_000
 
@@ -145,12 +147,14 @@ def play(program: str, seed: int) -> dict[str, int]:
             device.send_command("brown-out")
             totals["brown-outs"] += 1
             # The gateway learns of it by the next announcement; the sessions until then belong to this life of the memory.
-            while True:
+            for _ in range(MAX_QUIET_STEPS):
                 before = len(gateway.sessions)
                 answer = gateway.feed(device.run(STEP_MS, answer), milliseconds * 1_000_000)
                 milliseconds += STEP_MS
                 if len(gateway.sessions) > before:
                     break
+            else:
+                raise AssertionError(f"seed {seed}: the gateway does not accept the device after a brown-out")
             chains.append(Chain(gateway.sessions[first:-1], taken, is_complete=False))
             first = len(gateway.sessions) - 1
     answer = quiet(device, gateway, answer, milliseconds)

@@ -4,9 +4,11 @@
 //! session sends it to the peer and closes.
 
 mod ahead;
+mod local_node;
 mod registration;
 mod samples;
 
+pub use local_node::{LocalIdentity, LocalNode};
 pub(crate) use registration::{check_name, check_node_name, check_text};
 
 use crate::{

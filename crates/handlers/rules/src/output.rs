@@ -1,15 +1,15 @@
 //! Derived instances and results, as instances of a node of the DAC itself.
 //!
-//! The node is the end of a data channel without a socket: its batches take the way of all samples from the session on. A derived instance is called
+//! The node is local to the DAC, and its batches take the way of all samples from the session on. A derived instance is called
 //! `RULE NODE/INSTANCE`, and the results of a rule `RULE`.
 
 use crate::ruleset::RuleSet;
 use oasis_alarms::RuleEvent;
-use oasis_channel::{
-    DacMessage, Failure, InstanceState, NodeIdentity, NodeMessage, Outcome, PROTOCOL, ProbeKind,
-    RegisteredInstance, frame::Frame,
+use oasis_channel::Failure;
+use oasis_dac::{
+    Dac, Instance, now,
+    session::{LocalIdentity, LocalNode},
 };
-use oasis_dac::{Dac, Instance, now, session::NodeSession};
 use oasis_rules::{
     ClockOffset, Rows, Standing,
     program::{Body, Derive, Value},
@@ -17,7 +17,6 @@ use oasis_rules::{
 use oasis_rules_history::{CLOCK_TYPE, RESULTS_TYPE, clock_name};
 use oasis_wire::{
     batch::{Encoder, Fields},
-    quantity::TopicId,
     schema::{Metric, MetricType, ProbeType},
     value::RowWriter,
 };
@@ -25,15 +24,14 @@ use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
     sync::Arc,
 };
-use tokio::sync::mpsc;
 use uuid::Uuid;
 
 /// Most instances of the node.
 const MAX_INSTANCES: usize = 5_000;
 /// Most samples of a batch.
 const MAX_BATCH: usize = 4_096;
-/// Commands to the node that wait for their refusal.
-const COMMANDS: usize = 8;
+/// The answer to commands.
+const REFUSAL: &str = "the DAC computes it from samples: command their probe";
 /// The namespace of the types of derived instances (RFC 9562, version 5).
 const NAMESPACE: Uuid = Uuid::from_u128(0x2b8e_7f14_90c3_4d5a_b6d1_3e7c_55f2_0a68);
 /// The type of measured clocks.
@@ -43,9 +41,7 @@ const RESULTS: Uuid = Uuid::from_u128(0x9d1f_6a40_3c7e_4e2b_8f35_61b0_ca94_7d12)
 
 /// The node, once it is connected.
 pub struct Output {
-    dac: Arc<Dac>,
-    session: NodeSession,
-    commands: mpsc::Receiver<DacMessage>,
+    node: LocalNode,
     instances: HashMap<String, Registered>,
     /// Nodes, and their measured clocks.
     clocks: BTreeMap<String, Registered>,
@@ -68,22 +64,10 @@ impl Output {
     /// # Errors
     /// If another node has its name.
     pub fn connect(dac: Arc<Dac>, name: &str, is_archived: bool) -> Result<Self, Failure> {
-        let (outbound, commands) = mpsc::channel(COMMANDS);
-        let session = NodeSession::new(dac.clone(), outbound).of_this_process();
-        let node = NodeIdentity {
-            name: name.to_owned(),
-            uuid: Uuid::new_v5(&NAMESPACE, name.as_bytes()),
-            run: Uuid::new_v4(),
-            host: "dac".into(),
-            software: "oasis rules".into(),
-            pid: std::process::id(),
-        };
-        let (instances, clocks) = (HashMap::new(), BTreeMap::new());
-        let mut output = Self { dac, session, commands, instances, clocks, is_archived, left_out: 0 };
-        let hello =
-            NodeMessage::Hello { protocol: PROTOCOL, node, secret: None, attach: None, drains: false };
-        output.send_message(&hello)?;
-        Ok(output)
+        let uuid = Uuid::new_v5(&NAMESPACE, name.as_bytes());
+        let identity = LocalIdentity { name, uuid, software: "oasis rules", refusal: REFUSAL };
+        let node = LocalNode::connect(dac, identity)?;
+        Ok(Self { node, instances: HashMap::new(), clocks: BTreeMap::new(), is_archived, left_out: 0 })
     }
 
     /// Makes the instances of these rules known, so that readers find them: results, and what is derived from each source by program and rule.
@@ -121,7 +105,7 @@ impl Output {
         self.left_out = new.len().saturating_sub(room);
         new.truncate(room);
         for (name, probe_type) in new {
-            if let Some(instance) = self.announce(&name, probe_type)? {
+            if let Some(instance) = self.node.register(&name, probe_type)? {
                 let before = self.instances.get(&name).map_or(0, |known| known.newest);
                 let newest = before.max(newest(&name));
                 let next = instance.ledger().last_sequence + 1;
@@ -140,31 +124,12 @@ impl Output {
             if self.clocks.contains_key(&node) {
                 continue;
             }
-            if let Some(instance) = self.announce(&clock_name(&node), clock())? {
+            if let Some(instance) = self.node.register(&clock_name(&node), clock())? {
                 let next = instance.ledger().last_sequence + 1;
                 self.clocks.insert(node, Registered { instance, newest: 0, next });
             }
         }
         Ok(())
-    }
-
-    /// Makes an instance known.
-    fn announce(&mut self, name: &str, probe_type: ProbeType) -> Result<Option<Arc<Instance>>, Failure> {
-        let announced = RegisteredInstance {
-            name: name.to_owned(),
-            probe_type: probe_type.uuid,
-            kind: ProbeKind::Pushed,
-            demand: None,
-            declared: None,
-            state: InstanceState { hertz: None, enabled: true, recorder: None },
-        };
-        let answers = self
-            .send_message(&NodeMessage::Register { types: vec![probe_type], instances: vec![announced] })?;
-        let topic = answers.into_iter().find_map(|answer| match answer {
-            DacMessage::Registered { topics } => topics.first().map(|assigned| assigned.topic),
-            _ => None,
-        });
-        Ok(topic.and_then(|topic: TopicId| self.dac.registry.instance(topic)))
     }
 
     /// Sends samples of a derived instance, unless they would have no receiver.
@@ -232,16 +197,7 @@ impl Output {
 
     /// Wakes the readers of what was sent, and refuses commands.
     pub fn flush(&mut self) {
-        let mut answers = Vec::new();
-        self.session.acknowledge(now(), &mut answers);
-        while let Ok(message) = self.commands.try_recv() {
-            if let DacMessage::Command { id, .. } = message {
-                let failure =
-                    Failure::new("not_a_probe", "the DAC computes it from samples: command their probe");
-                // The result is ignored if its request has ended.
-                let _ = self.send_message(&NodeMessage::Result { id, outcome: Outcome::Failed(failure) });
-            }
-        }
+        self.node.flush();
     }
 
     fn send(&mut self, instance: &Instance, first: u64, samples: &[(u64, Vec<u8>)]) {
@@ -259,25 +215,11 @@ impl Output {
             let mut batch = Vec::new();
             encoder.finish(fields, &mut batch);
             first_sequence += part.len() as u64;
-            if let Err(failure) = self.session.handle(Frame::Batch(&batch), now(), &mut Vec::new()) {
+            if let Err(failure) = self.node.send(&batch) {
                 tracing::error!(instance = %instance.name, failure = failure.message, "results are refused");
                 return;
             }
         }
-    }
-
-    fn send_message(&mut self, message: &NodeMessage) -> Result<Vec<DacMessage>, Failure> {
-        let json = serde_json::to_vec(message)
-            .map_err(|error| Failure::new("message_invalid", error.to_string()))?;
-        let mut answers = Vec::new();
-        self.session.handle(Frame::Control(&json), now(), &mut answers)?;
-        Ok(answers)
-    }
-}
-
-impl Drop for Output {
-    fn drop(&mut self) {
-        self.session.close(now());
     }
 }
 

@@ -44,6 +44,8 @@ impl std::fmt::Debug for OpenSource {
 struct Counters {
     requests: u64,
     points: u64,
+    /// Points that were taken, and that the DAC refused.
+    lost_points: u64,
     refused_points: u64,
     left_out_fields: u64,
     replaced_texts: u64,
@@ -83,6 +85,7 @@ impl LineProtocolSource {
         json!({
             "requests": counters.requests,
             "points": counters.points,
+            "lost_points": counters.lost_points,
             "refused_points": counters.refused_points,
             "left_out_fields": counters.left_out_fields,
             "replaced_texts": counters.replaced_texts,
@@ -152,11 +155,16 @@ impl LineProtocolSource {
             self.counters().repeated_requests += 1;
         } else {
             let written = writer.write(&body, &mut source.nodes);
-            source.nodes.flush();
+            let lost = source.nodes.flush();
+            self.count(&written, &source.nodes, lost.count);
+            if lost.count > 0 {
+                drop(open);
+                let message = format!("{} points are lost, send them again: {}", lost.count, lost.reason);
+                return self.refuse(version, 503, &message);
+            }
             if written.has_times && written.refused == 0 {
                 source.repeats.remember(digest);
             }
-            self.count(&written, &source.nodes);
             outcome = Some(written);
         }
         // Others push while this request waits.
@@ -170,9 +178,10 @@ impl LineProtocolSource {
         outcome.map_or_else(|| answer::no_content(version), |written| answer::written(version, &written))
     }
 
-    fn count(&self, written: &Written, nodes: &SourceNodes) {
+    fn count(&self, written: &Written, nodes: &SourceNodes, lost: u64) {
         let mut counters = self.counters();
-        counters.points += written.taken;
+        counters.points += written.taken.saturating_sub(lost);
+        counters.lost_points += lost;
         counters.refused_points += written.refused;
         counters.left_out_fields += written.left_out_fields;
         counters.replaced_texts += written.replaced;

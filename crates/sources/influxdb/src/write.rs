@@ -13,6 +13,8 @@ use std::{borrow::Cow, collections::HashMap};
 pub const MAX_LISTED: usize = 20;
 /// Most characters of a line in an error.
 const MAX_QUOTED_CHARACTERS: usize = 120;
+/// Most characters of a reason: it can quote names of the sender.
+const MAX_REASON_CHARACTERS: usize = 300;
 
 /// The outcome of a request.
 #[derive(Debug, Default)]
@@ -141,6 +143,7 @@ impl Written {
         self.refused += 1;
         if self.listed.len() < MAX_LISTED {
             let text = String::from_utf8_lossy(text).chars().take(MAX_QUOTED_CHARACTERS).collect();
+            let why = why.chars().take(MAX_REASON_CHARACTERS).collect();
             self.listed.push(RefusedPoint { line, text, why });
         }
     }

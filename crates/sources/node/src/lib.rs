@@ -13,7 +13,7 @@
 //! let mut nodes = SourceNodes::new(dac.clone(), "an example", SourceLimits::default());
 //! let fields = [("level".into(), Cell::Real(1.5)), ("pumps".into(), Cell::Int(2))];
 //! nodes.push(&SourceSample { node: "plant", instance: "tank", type_name: "Tank", time: 1, fields: &fields })?;
-//! nodes.flush();
+//! assert_eq!(nodes.flush().count, 0);
 //! let tank = dac.registry.instances().into_iter().find(|instance| &*instance.name == "tank").ok_or("registered")?;
 //! assert_eq!(tank.ledger().last_sequence, 1);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -21,6 +21,7 @@
 
 mod body;
 mod limits;
+mod lost;
 mod node;
 mod rejected;
 mod sample;
@@ -32,6 +33,7 @@ mod tests;
 
 pub use body::{BodyError, MAX_BODY_BYTES, decoded};
 pub use limits::SourceLimits;
+pub use lost::LostSamples;
 pub use rejected::Rejected;
 pub use sample::SourceSample;
 pub use set::SourceNodes;

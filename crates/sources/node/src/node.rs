@@ -1,23 +1,22 @@
-//! A node of a source: a session of the DAC without a socket.
+//! A node of a source, and its instances.
 
 use crate::{
-    Rejected, SourceLimits, SourceSample,
+    LostSamples, Rejected, SourceLimits, SourceSample,
     series::{Registration, Series},
 };
-use oasis_channel::{
-    DacMessage, Failure, InstanceState, NodeIdentity, NodeMessage, Outcome, PROTOCOL, ProbeKind,
-    RegisteredInstance, frame::Frame,
+use oasis_channel::Failure;
+use oasis_dac::{
+    Dac, now,
+    session::{LocalIdentity, LocalNode},
 };
-use oasis_dac::{Dac, now, session::NodeSession};
 use oasis_wire::schema::ProbeType;
 use std::{collections::HashMap, sync::Arc};
-use tokio::sync::mpsc;
 use uuid::Uuid;
 
-/// Commands to a node that wait for their refusal.
-const COMMAND_CAPACITY: usize = 8;
 /// The namespace of nodes (RFC 9562, version 5).
 const NAMESPACE: Uuid = Uuid::from_u128(0x6c1d_93b4_5a20_4f7e_8b16_d2e4_07c9_3f58);
+/// The answer to commands.
+const REFUSAL: &str = "another program sends these samples: set their rate there";
 
 /// A node and its instances.
 pub struct SourceNode {
@@ -27,11 +26,10 @@ pub struct SourceNode {
     unsent: Vec<String>,
 }
 
-/// The session of a node.
+/// The way of batches into the DAC, and those that it refused.
 struct Link {
-    dac: Arc<Dac>,
-    session: NodeSession,
-    commands: mpsc::Receiver<DacMessage>,
+    node: LocalNode,
+    lost: LostSamples,
 }
 
 impl SourceNode {
@@ -40,30 +38,20 @@ impl SourceNode {
     /// # Errors
     /// If another node has its name.
     pub fn connect(dac: Arc<Dac>, name: &str, software: &str) -> Result<Self, Failure> {
-        let (outbound, commands) = mpsc::channel(COMMAND_CAPACITY);
-        let session = NodeSession::new(dac.clone(), outbound).of_this_process();
-        let node = NodeIdentity {
-            name: name.to_owned(),
-            uuid: Uuid::new_v5(&NAMESPACE, name.as_bytes()),
-            run: Uuid::new_v4(),
-            host: "dac".into(),
-            software: software.into(),
-            pid: std::process::id(),
-        };
-        let mut link = Link { dac, session, commands };
-        link.handle(&NodeMessage::Hello {
-            protocol: PROTOCOL,
-            node,
-            secret: None,
-            attach: None,
-            drains: false,
-        })?;
+        let uuid = Uuid::new_v5(&NAMESPACE, name.as_bytes());
+        let node = LocalNode::connect(dac, LocalIdentity { name, uuid, software, refusal: REFUSAL })?;
+        let link = Link { node, lost: LostSamples::default() };
         Ok(Self { link, series: HashMap::new(), unsent: Vec::new() })
     }
 
     /// Returns whether it has an instance.
     pub fn has(&self, instance: &str) -> bool {
         self.series.contains_key(instance)
+    }
+
+    /// The number of its instances.
+    pub fn instance_count(&self) -> usize {
+        self.series.len()
     }
 
     /// Adds a sample. Returns the number of its fields that are left out.
@@ -91,12 +79,17 @@ impl SourceNode {
         let mut rounded = 0;
         for instance in self.unsent.drain(..) {
             if let Some(series) = self.series.get_mut(&instance) {
-                self.link.send(series, &instance);
+                self.link.send(series);
                 rounded += series.take_rounded();
             }
         }
-        self.link.acknowledge();
+        self.link.node.flush();
         rounded
+    }
+
+    /// Returns the samples that the DAC has refused since the last call.
+    pub fn take_lost(&mut self) -> LostSamples {
+        std::mem::take(&mut self.link.lost)
     }
 }
 
@@ -114,70 +107,69 @@ impl Link {
         limits: SourceLimits,
     ) -> Result<Pushed, Rejected> {
         let left_out = series.learn(sample, limits)?;
-        if !series.is_current() {
-            self.send(series, sample.instance);
-            let probe_type = series.retype(sample.type_name)?;
-            series.registration = Some(self.register(sample.instance, &probe_type)?);
-        }
+        let new_type = if series.is_current() {
+            None
+        } else {
+            self.send(series);
+            Some(series.retype(sample.type_name)?)
+        };
         series.pack(sample.fields)?;
+        if let Some(probe_type) = new_type {
+            series.registration = Some(self.register(sample.instance, (*probe_type).clone())?);
+        }
         if series.is_full() {
-            self.send(series, sample.instance);
+            self.send(series);
         }
         Ok(Pushed { left_out, begins_batch: series.push(sample.time)? })
     }
 
-    fn register(&mut self, name: &str, probe_type: &Arc<ProbeType>) -> Result<Registration, Rejected> {
-        let announced = RegisteredInstance {
-            name: name.to_owned(),
-            probe_type: probe_type.uuid,
-            kind: ProbeKind::Pushed,
-            demand: None,
-            declared: None,
-            state: InstanceState { hertz: None, enabled: true, recorder: None },
-        };
-        let types = vec![(**probe_type).clone()];
-        let answers = self.handle(&NodeMessage::Register { types, instances: vec![announced] });
-        let answers = answers.map_err(|failure| Rejected::refused(name, &failure))?;
-        let topic = answers.into_iter().find_map(|answer| match answer {
-            DacMessage::Registered { topics } => topics.first().map(|assigned| assigned.topic),
-            _ => None,
-        });
-        let instance = topic.and_then(|topic| self.dac.registry.instance(topic));
+    fn register(&mut self, name: &str, probe_type: ProbeType) -> Result<Registration, Rejected> {
+        let registered = self.node.register(name, probe_type);
+        let instance = registered.map_err(|failure| Rejected::refused(name, &failure))?;
         let instance = instance.ok_or_else(|| Rejected::Refused(format!("{name:?}: it has no topic")))?;
         Ok(Registration { topic: instance.topic, next_sequence: instance.ledger().last_sequence + 1 })
     }
 
-    fn send(&mut self, series: &mut Series, instance: &str) {
+    fn send(&mut self, series: &mut Series) {
         let Some(batch) = series.take_batch(now().0) else { return };
-        if let Err(failure) = self.session.handle(Frame::Batch(&batch), now(), &mut Vec::new()) {
-            tracing::error!(instance, failure = failure.message, "samples of a source are refused");
+        if let Err(failure) = self.node.send(&batch.bytes) {
+            self.lost.add(batch.samples, failure.message);
         }
-    }
-
-    fn acknowledge(&mut self) {
-        self.session.acknowledge(now(), &mut Vec::new());
-        while let Ok(message) = self.commands.try_recv() {
-            if let DacMessage::Command { id, .. } = message {
-                let failure =
-                    Failure::new("not_a_probe", "another program sends these samples: set their rate there");
-                // The caller may have given up.
-                let _ = self.handle(&NodeMessage::Result { id, outcome: Outcome::Failed(failure) });
-            }
-        }
-    }
-
-    fn handle(&mut self, message: &NodeMessage) -> Result<Vec<DacMessage>, Failure> {
-        let json = serde_json::to_vec(message)
-            .map_err(|error| Failure::new("message_invalid", error.to_string()))?;
-        let mut answers = Vec::new();
-        self.session.handle(Frame::Control(&json), now(), &mut answers)?;
-        Ok(answers)
     }
 }
 
 impl Drop for SourceNode {
     fn drop(&mut self) {
         self.flush();
-        self.link.session.close(now());
+        if self.link.lost.count > 0 {
+            let LostSamples { count, reason } = &self.link.lost;
+            tracing::error!(count, reason, "the DAC refuses samples of a source that stops");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use oasis_dac::Config;
+    use oasis_format::columns::Cell;
+    use oasis_wire::quantity::TopicId;
+
+    #[test]
+    fn samples_that_the_dac_refuses_are_counted() {
+        let mut node = SourceNode::connect(Dac::new(Config::default()), "plant", "a test").unwrap();
+        let fields = [("level".into(), Cell::Int(1))];
+        let sample =
+            SourceSample { node: "plant", instance: "tank", type_name: "Tank", time: 1, fields: &fields };
+        node.push(&sample, SourceLimits::default()).unwrap();
+        node.push(&sample, SourceLimits::default()).unwrap();
+        // As if the instance had been forgotten meanwhile.
+        let registration = node.series.get_mut("tank").and_then(|series| series.registration.as_mut());
+        registration.unwrap().topic = TopicId(u32::MAX);
+        node.flush();
+        let lost = node.take_lost();
+        assert_eq!(lost.count, 2);
+        assert!(!lost.reason.is_empty());
+        assert_eq!(node.take_lost(), LostSamples::default());
     }
 }

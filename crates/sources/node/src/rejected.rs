@@ -18,7 +18,7 @@ pub enum Rejected {
     /// A name is empty, too long, or has a sign that names cannot have.
     #[error("the {of} {name:?} cannot be a name: {why}")]
     Name {
-        /// `node` or `instance`
+        /// `node`, `instance` or `field`
         of: &'static str,
         /// The name, shortened.
         name: String,
@@ -53,7 +53,14 @@ pub enum Rejected {
     Refused(String),
 }
 
+/// Most characters of a name in an error.
+const MAX_QUOTED_CHARACTERS: usize = 60;
+
 impl Rejected {
+    pub(crate) fn name(of: &'static str, name: &str, why: &'static str) -> Self {
+        Self::Name { of, name: name.chars().take(MAX_QUOTED_CHARACTERS).collect(), why }
+    }
+
     pub(crate) fn refused(name: &str, failure: &Failure) -> Self {
         Self::Refused(format!("{name:?}: {}", failure.message))
     }

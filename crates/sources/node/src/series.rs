@@ -1,7 +1,10 @@
 //! The samples of an instance whose type follows its fields.
 
 use crate::{Rejected, SourceLimits, SourceSample};
-use oasis_format::columns::{Cell, Column, ColumnTable, Kind};
+use oasis_format::{
+    columns::{Cell, Column, ColumnTable, Kind},
+    table::ABSENT,
+};
 use oasis_wire::{
     batch::{Encoder, Fields, MAX_BATCH},
     quantity::TopicId,
@@ -15,6 +18,8 @@ const MAX_SAMPLE_BYTES: usize = 512 * 1024;
 const MAX_BATCH_SAMPLES: usize = 4_096;
 /// Most bytes of a batch, plain.
 const MAX_BATCH_BYTES: usize = MAX_BATCH * 3 / 4;
+/// Longest name of a field, in bytes.
+const MAX_FIELD_NAME_BYTES: usize = 1_024;
 /// Bytes of an encoder that stay allocated between two batches.
 const MAX_IDLE_BYTES: usize = 4_096;
 
@@ -25,6 +30,13 @@ pub struct Registration {
     pub topic: TopicId,
     /// The sequence number of the next sample.
     pub next_sequence: u64,
+}
+
+/// A batch, and the number of its samples.
+#[derive(Debug)]
+pub struct SeriesBatch {
+    pub bytes: Vec<u8>,
+    pub samples: u64,
 }
 
 /// An instance, and its samples since the last batch.
@@ -51,12 +63,9 @@ impl Series {
     /// Adds the fields of a sample to the columns. Returns the number of fields that are left out because their type differs.
     ///
     /// # Errors
-    /// If no field is left, or there are too many.
+    /// If no field is left, or a limit is exceeded: then no column is added.
     pub fn learn(&mut self, sample: &SourceSample<'_>, limits: SourceLimits) -> Result<u64, Rejected> {
-        let bytes = text_bytes(sample);
-        if bytes > MAX_SAMPLE_BYTES {
-            return Err(Rejected::TooLong { bytes, max: MAX_SAMPLE_BYTES });
-        }
+        self.check(sample, limits)?;
         let mut left_out = 0;
         let mut first = None;
         self.positions_of_sample.clear();
@@ -64,7 +73,7 @@ impl Series {
         for (at, (name, cell)) in sample.fields.iter().enumerate() {
             let column = match self.positions.get(&**name) {
                 Some(column) => *column,
-                None => self.add_column(name, limits)?,
+                None => self.add_column(name),
             };
             let Some(known) = self.columns.get_mut(column) else { continue };
             if known.survey(*cell) {
@@ -88,16 +97,28 @@ impl Series {
         Ok(left_out)
     }
 
-    fn add_column(&mut self, name: &str, limits: SourceLimits) -> Result<usize, Rejected> {
-        if self.columns.len() >= limits.max_fields {
-            return Err(Rejected::TooManyFields(limits));
+    /// Checks the bounds of a sample before it changes anything.
+    fn check(&self, sample: &SourceSample<'_>, limits: SourceLimits) -> Result<(), Rejected> {
+        let bytes = text_bytes(sample);
+        if bytes > MAX_SAMPLE_BYTES {
+            return Err(Rejected::TooLong { bytes, max: MAX_SAMPLE_BYTES });
         }
-        let mut column = Column::new(name.to_string());
+        let new = sample.fields.iter().filter(|(name, _)| !self.positions.contains_key(&**name));
+        let mut count = self.columns.len();
+        for (name, _) in new {
+            check_field_name(name)?;
+            count += 1;
+        }
+        if count > limits.max_fields { Err(Rejected::TooManyFields(limits)) } else { Ok(()) }
+    }
+
+    fn add_column(&mut self, name: &str) -> usize {
+        let mut column = Column::new(name);
         column.has_integers = true;
         self.columns.push(column);
-        self.positions.insert(name.to_string(), self.columns.len() - 1);
+        self.positions.insert(name.to_owned(), self.columns.len() - 1);
         self.positions_of_sample.push(None);
-        Ok(self.columns.len() - 1)
+        self.columns.len() - 1
     }
 
     /// Whether the sample lacks a value that NaN cannot stand for.
@@ -163,7 +184,7 @@ impl Series {
     }
 
     /// Takes the batch of all samples since the last one; `None` if there are none.
-    pub fn take_batch(&mut self, now: u64) -> Option<Vec<u8>> {
+    pub fn take_batch(&mut self, now: u64) -> Option<SeriesBatch> {
         let (table, registration) = self.table.as_mut().zip(self.registration.as_mut())?;
         let count = table.encoder.len();
         if count == 0 {
@@ -180,7 +201,7 @@ impl Series {
         {
             table.encoder = encoder;
         }
-        Some(batch)
+        Some(SeriesBatch { bytes: batch, samples: count as u64 })
     }
 
     /// Whole numbers that were rounded to reals.
@@ -194,6 +215,17 @@ impl Series {
 fn text_bytes(sample: &SourceSample<'_>) -> usize {
     let bytes = |cell: &Cell<'_>| if let Cell::Text(text) = cell { text.len() } else { 0 };
     sample.fields.iter().map(|(_, cell)| bytes(cell)).sum()
+}
+
+fn check_field_name(name: &str) -> Result<(), Rejected> {
+    let why = match name {
+        "" => "it is empty",
+        name if name.len() > MAX_FIELD_NAME_BYTES => "it has more than 1,024 bytes",
+        name if name.chars().any(char::is_control) => "it has a control character",
+        ABSENT => "it stands for absent values",
+        _ => return Ok(()),
+    };
+    Err(Rejected::name("field", name, why))
 }
 
 fn name_of_kind(kind: Kind) -> &'static str {

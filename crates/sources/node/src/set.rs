@@ -1,6 +1,6 @@
 //! All nodes of a source.
 
-use crate::{Rejected, SourceLimits, SourceSample, node::SourceNode};
+use crate::{LostSamples, Rejected, SourceLimits, SourceSample, node::SourceNode};
 use oasis_dac::Dac;
 use std::{
     collections::{BTreeSet, HashMap},
@@ -10,8 +10,6 @@ use std::{
 
 /// Longest name of a node or an instance, in bytes.
 const MAX_NAME_BYTES: usize = 1_024;
-/// Most characters of a name in an error.
-const MAX_QUOTED_CHARACTERS: usize = 60;
 
 /// The nodes of a source, and the number of their instances.
 pub struct SourceNodes {
@@ -62,7 +60,7 @@ impl SourceNodes {
         }
         let pushed = node.push(sample, limits);
         self.instances += usize::from(is_new && node.has(sample.instance));
-        if pushed.is_ok() && !self.unsent.contains(sample.node) {
+        if !self.unsent.contains(sample.node) {
             self.unsent.insert(sample.node.to_owned());
         }
         pushed
@@ -71,7 +69,7 @@ impl SourceNodes {
     fn connect(&mut self, name: &str) -> Result<(), Rejected> {
         check_name("node", name)?;
         if name.contains(['/', '*']) {
-            return Err(bad_name("node", name, "it has a / or a *"));
+            return Err(Rejected::name("node", name, "it has a / or a *"));
         }
         if self.nodes.len() >= self.limits.max_nodes {
             return Err(Rejected::TooManyNodes(self.limits));
@@ -82,13 +80,21 @@ impl SourceNodes {
         Ok(())
     }
 
-    /// Sends all samples, and wakes their readers.
-    pub fn flush(&mut self) {
+    /// Sends all samples, and wakes their readers. Returns the samples that the DAC refused. Their nodes are disconnected, and connect again
+    /// with the next sample.
+    pub fn flush(&mut self) -> LostSamples {
+        let mut all = LostSamples::default();
         for name in std::mem::take(&mut self.unsent) {
-            if let Some(node) = self.nodes.get_mut(&name) {
-                self.rounded += node.flush();
+            let Some(node) = self.nodes.get_mut(&name) else { continue };
+            self.rounded += node.flush();
+            let lost = node.take_lost();
+            if lost.count > 0 {
+                all.add(lost.count, format!("{name:?}: {}", lost.reason));
+                self.instances -= node.instance_count();
+                self.nodes.remove(&name);
             }
         }
+        all
     }
 
     /// The number of nodes.
@@ -115,9 +121,5 @@ fn check_name(of: &'static str, name: &str) -> Result<(), Rejected> {
         name if name.chars().any(char::is_control) => "it has a control character",
         _ => return Ok(()),
     };
-    Err(bad_name(of, name, why))
-}
-
-fn bad_name(of: &'static str, name: &str, why: &'static str) -> Rejected {
-    Rejected::Name { of, name: name.chars().take(MAX_QUOTED_CHARACTERS).collect(), why }
+    Err(Rejected::name(of, name, why))
 }

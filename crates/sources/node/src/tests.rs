@@ -105,6 +105,23 @@ fn names_and_numbers_have_limits() {
 }
 
 #[test]
+fn names_of_fields_have_limits_and_a_refused_sample_changes_nothing() {
+    let dac = Dac::new(Config::default());
+    let mut nodes = nodes(&dac, SourceLimits::default());
+    push(&mut nodes, "tank", 1, &[("a", Cell::Int(1))]).unwrap();
+    let long = "x".repeat(2_000);
+    for name in ["", "oasis.absent", "a\u{85}b", &long] {
+        let error = push(&mut nodes, "tank", 2, &[("a", Cell::Int(2)), (name, Cell::Int(1))]).unwrap_err();
+        assert!(matches!(error, Rejected::Name { of: "field", .. }), "{error}");
+        assert!(error.to_string().len() < 200, "{error}");
+    }
+    push(&mut nodes, "tank", 3, &[("a", Cell::Int(3))]).unwrap();
+    assert_eq!(nodes.flush().count, 0);
+    let tank = instances(&dac, "tank").pop().unwrap();
+    assert_eq!((names(&tank), tank.ledger().last_sequence), (vec!["a".to_owned()], 2));
+}
+
+#[test]
 fn another_node_keeps_its_name() {
     let dac = Dac::new(Config::default());
     let mut first = nodes(&dac, SourceLimits::default());

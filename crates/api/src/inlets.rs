@@ -53,14 +53,20 @@ impl InletPermits {
             return Err(too_long());
         }
         let permits = u32::try_from(length).unwrap_or(u32::MAX);
-        let held = self.bytes.clone().acquire_many_owned(permits).await.map_err(|_| ending())?;
-        let bytes = to_bytes(body, length).await.map_err(|_| too_long())?;
+        let held =
+            self.bytes.clone().acquire_many_owned(permits).await.map_err(|_| unavailable("the DAC ends"))?;
+        // A longer body than declared is cut by its declaration; one without is too long, or does not arrive in time.
+        let unread = || match declared {
+            Some(_) => unavailable("the body has not arrived whole and in time: send it again"),
+            None => unavailable("the body has no length, and is too long or late: send it with a length"),
+        };
+        let bytes = to_bytes(body, length).await.map_err(|_| unread())?;
         Ok((bytes, held))
     }
 }
 
-fn ending() -> Problem {
-    Problem::new(StatusCode::SERVICE_UNAVAILABLE, "inlet", "the DAC ends")
+fn unavailable(detail: &str) -> Problem {
+    Problem::new(StatusCode::SERVICE_UNAVAILABLE, "inlet", detail)
 }
 
 /// Takes samples in another protocol; 404 unless a running handler has the path.
@@ -75,7 +81,8 @@ pub async fn receive(
         Method::GET | Method::HEAD => None,
         _ => Some(api.inlets.read(&parts.headers, body).await?),
     };
-    let permit = api.inlets.requests.clone().acquire_owned().await.map_err(|_| ending())?;
+    let permit =
+        api.inlets.requests.clone().acquire_owned().await.map_err(|_| unavailable("the DAC ends"))?;
     let path = parts.uri.path().to_owned();
     let handlers = api.handlers.clone();
     let answer = tokio::task::spawn_blocking(move || {

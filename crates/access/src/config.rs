@@ -34,7 +34,7 @@ pub struct AccessConfig {
     pub oidc: OidcConfig,
 }
 
-/// Credentials that a user on this host needs who has not signed in.
+/// Credentials required of users on this host without a sign-in.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LocalAccess {

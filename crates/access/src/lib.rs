@@ -1,6 +1,6 @@
 //! Access control: principals, permissions, sign-in, tokens, and the audit log.
 //!
-//! A [`Principal`] asks for an action: a user on this host, a person who has signed in, a program with a token, or a
+//! A [`Principal`] asks for an action: a user on this host, a signed-in person, a program with a token, or a
 //! stranger. Roles give it [rules](Rule): verbs on the instances that match two patterns. Every door asks one function,
 //! [`decide`], before it serves anything. [`Access`] makes principals from cookies, tokens and tickets, and keeps the
 //! rights of open streams current. The [`AuditLog`] remembers who did what; its records are synced and chained.

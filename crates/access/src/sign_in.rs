@@ -14,7 +14,7 @@ use std::{io, net::IpAddr, time::Duration};
 /// Longest user name that is checked, bytes.
 const MAX_NAME_BYTES: usize = 64;
 
-/// The user who has signed in, and the values that the browser receives.
+/// The signed-in user, and the values that the browser receives.
 #[derive(Debug)]
 pub struct SignedIn {
     /// The user with its rights.

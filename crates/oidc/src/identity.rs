@@ -1,4 +1,4 @@
-//! The user who has signed in: a subject, a name and groups.
+//! The signed-in user: a subject, a name and groups.
 
 use oasis_access::{Name, OidcConfig, VouchedUser};
 

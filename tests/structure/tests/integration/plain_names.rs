@@ -40,7 +40,6 @@ const DIALECT: [&str; 18] = [
 /// Places that are right as they are: a part of the path, a part of the line, and the reason.
 const EXCEPTIONS: &[(&str, &str, &str)] = &[
     ("tests/structure/tests/integration/plain_names.rs", "", "the list itself"),
-    ("CONTRIBUTING.md", "no *somebody*", "the rule itself"),
     ("crates/pdl-gen/tests/", "///", "descriptions of a plant's PDL, and the code that is generated of it"),
     ("crates/pdl-gen/src/infer.rs", "winding", "a comment of C that a test infers a description from"),
     ("tests/browser/pictures/editor.pictures.ts", "///", "PDL that is typed in a picture"),
@@ -164,10 +163,11 @@ fn names_and_comments_are_plain() {
 #[test]
 fn each_rule_finds_what_breaks_it() {
     let broken = |line: &str| RULES.iter().filter(|rule| (rule.is_broken_by)(line)).count();
+    // In parts, so that this file keeps the rules.
     for line in [
-        "    const MOST: usize = 3;",
-        "pub(crate) struct Place {",
-        "async fn look(&self) {",
+        concat!("    const ", "MOST: usize = 3;"),
+        concat!("pub(crate) struct ", "Place {"),
+        concat!("async fn ", "look(&self) {"),
         "    /// What the files contain.",
         "// The name that somebody chose.",
         "An operator goes on at another DAC.",

@@ -1,6 +1,6 @@
 //! The record batches of a file: row groups of Parquet, messages of Arrow IPC.
 
-use super::ipc::Messages;
+use super::{footer, ipc::Messages};
 use crate::input::{Defects, InputError, InputFile, RecordingFile};
 use arrow_array::RecordBatch;
 use arrow_ipc::reader::StreamReader;
@@ -42,7 +42,10 @@ impl Content {
     /// If it is none, or was cut.
     pub fn parquet(path: &Path) -> Result<Self, InputError> {
         let mut file = File::open(path)?;
-        check_footer(&mut file)?;
+        let description = read_footer(&mut file)?;
+        footer::check(&description)
+            .map_err(|why| InputError::file(why.to_string(), "write it again, with fewer levels"))?;
+        drop(description);
         let options = ArrowReaderOptions::new();
         let metadata = caught(|| ArrowReaderMetadata::load(&file, options))
             .map_err(|why| InputError::file(format!("no readable Parquet file: {why}"), "write it again"))?;
@@ -100,8 +103,8 @@ impl Content {
     }
 }
 
-/// Checks the end of a Parquet file.
-fn check_footer(file: &mut File) -> Result<(), InputError> {
+/// Reads the description at the end of a Parquet file.
+fn read_footer(file: &mut File) -> Result<Vec<u8>, InputError> {
     let length = file.seek(SeekFrom::End(0))?;
     let cut = || {
         let why = "the file does not end as a Parquet file";
@@ -138,7 +141,10 @@ fn check_footer(file: &mut File) -> Result<(), InputError> {
             format!("the description of the columns has {footer} bytes, more than the file or {MAX_FOOTER}");
         return Err(InputError::file(why, "write the file again, with larger row groups"));
     }
-    Ok(())
+    let mut description = Vec::new();
+    file.seek(SeekFrom::Start(length - 8 - footer))?;
+    Read::take(file, footer).read_to_end(&mut description)?;
+    Ok(description)
 }
 
 fn each_row_group(

@@ -5,6 +5,7 @@
 mod cells;
 mod content;
 mod export;
+mod footer;
 mod ipc;
 mod plan;
 mod reading;

@@ -6,10 +6,14 @@ use std::{
     net::TcpListener,
     path::{Path, PathBuf},
     process::{Child, ChildStdout, Command, ExitStatus, Stdio},
-    sync::atomic::{AtomicUsize, Ordering},
+    sync::atomic::{AtomicU16, AtomicUsize, Ordering},
 };
 
+/// Replaced by an address with a port of the process.
 const ANY_PORT: &str = "127.0.0.1:0";
+/// Ports of processes of tests.
+const FIRST_PORT: u16 = 12_000;
+const END_PORT: u16 = 32_000;
 
 /// The binary under test, not yet started.
 pub fn oasis() -> Command {
@@ -41,6 +45,20 @@ fn up<'a>(arguments: &[&'a str]) -> Vec<&'a str> {
                 .is_some_and(|file| fs::read_to_string(file).is_ok_and(|text| text.contains("[archive]")));
     let kept = if names_one { &[][..] } else { &["--no-archive"] };
     [&["up", "--listen", ANY_PORT, "--channel-listen", ANY_PORT], kept, arguments].concat()
+}
+
+/// An address with a port of its own. It is outside of the ports that the system gives to connections and to others who ask for any (32768
+/// and above), so that a process can listen there again after its end.
+fn own_address() -> String {
+    static NEXT: AtomicU16 = AtomicU16::new(FIRST_PORT);
+    loop {
+        let port = NEXT.fetch_add(1, Ordering::Relaxed);
+        assert!(port < END_PORT, "the tests have used up their ports");
+        let address = format!("127.0.0.1:{port}");
+        if TcpListener::bind(&address).is_ok() {
+            return address;
+        }
+    }
 }
 
 /// A folder of data that no other process has.
@@ -156,8 +174,11 @@ impl Oasis {
     }
 
     fn start_command(mut command: Command, log: Stdio, arguments: &[&str]) -> Self {
+        let own = |argument: &&str| {
+            if *argument == ANY_PORT { own_address() } else { (*argument).to_owned() }
+        };
         let mut child = command
-            .args(arguments)
+            .args(arguments.iter().map(own))
             .arg("--ready-json")
             .stdin(Stdio::null())
             .stdout(Stdio::piped())

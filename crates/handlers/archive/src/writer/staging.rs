@@ -52,10 +52,8 @@ impl Writer {
         let mut all = Vec::new();
         // A file is not much longer than it should be.
         let end = file.length() + ROUND_BYTES.min(self.config.segment_bytes.max(LEAST_ROUND_BYTES));
-        let topics = self.tracked.len();
         let mut pace = Pace::growing_from(INITIAL_ROUND_BYTES);
-        for step in 0..topics {
-            let at = (self.turn + step) % topics;
+        for at in self.staging_order() {
             let tracked = &self.tracked[at];
             let Some(&wanted) = wanted.get(at) else { continue };
             if tracked.lane != lane || tracked.next >= wanted {
@@ -83,6 +81,20 @@ impl Writer {
             }
         }
         Ok((all, PendingWork::Nothing))
+    }
+
+    /// Returns the topics by index: first the retired ones, in the order of their creation, then the others from the one whose turn it is.
+    ///
+    /// Readers find the topics of one instance in the order in which they are stored, and a retired one is older than the one that has replaced
+    /// it. It gets no more samples, so that the others wait once.
+    fn staging_order(&self) -> Vec<usize> {
+        let topics = self.tracked.len();
+        let is_retired = |at: &usize| self.tracked[*at].instance.is_retired();
+        let (mut order, others): (Vec<usize>, Vec<usize>) =
+            (0..topics).map(|step| (self.turn + step) % topics).partition(is_retired);
+        order.sort_by_key(|at| self.tracked[*at].instance.topic.0);
+        order.extend(others);
+        order
     }
 
     /// Takes into the books what was committed.

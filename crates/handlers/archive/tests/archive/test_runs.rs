@@ -157,6 +157,25 @@ fn losses_of_a_replaced_type_have_their_cause() {
     assert_eq!(all.lost, [(Cause::Unexplained, 5)].into());
 }
 
+/// Rounds begin at another topic each time, and readers take the topics of one instance in the order of its offsets.
+#[test]
+fn samples_of_a_replaced_type_are_stored_before_those_of_the_next_one() {
+    for rounds_before in 0..4 {
+        let folder = tempfile::tempdir().unwrap();
+        let mut node = Node::new(1);
+        let mut plant = Plant::start(config(folder.path()), &node, ROOM);
+        (0..=rounds_before).for_each(|_| plant.flush().unwrap());
+        node.take(2);
+        plant.send(&mut node, true);
+        plant.change_type();
+        node.take(3);
+        plant.send(&mut node, true);
+        plant.flush().unwrap();
+        let read = plant.past(0, None);
+        assert_eq!(read.numbers, [(0, 5)], "after {rounds_before} rounds");
+    }
+}
+
 fn note(time: u64, until: Option<u64>, targets: &[(&str, Option<&str>)]) -> Note {
     let target = |(node, instance): &(&str, Option<&str>)| Target {
         node: (*node).into(),

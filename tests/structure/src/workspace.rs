@@ -126,12 +126,12 @@ fn cargo(arguments: &[&str]) -> Result<String> {
     Ok(String::from_utf8(output.stdout)?)
 }
 
-/// Returns the crates' folders in the order of the table in `ARCHITECTURE.md`: each path under `crates/` in a row's first cell.
+/// Returns the crates' folders in the order of the list in `ARCHITECTURE.md`: each path under `crates/` with which an item begins.
 pub fn crate_order(architecture: &str) -> Vec<String> {
-    let first_cells = architecture.lines().filter_map(|line| line.strip_prefix('|')?.split('|').next());
-    first_cells
-        .flat_map(|cell| cell.split('`').skip(1).step_by(2))
+    let heads = architecture.lines().filter_map(|line| line.strip_prefix("- ")?.split(':').next());
+    heads
+        .flat_map(|head| head.split('`').skip(1).step_by(2))
         .filter(|path| path.starts_with("crates/"))
-        .map(|path| path.trim_end_matches('/').to_owned())
+        .map(str::to_owned)
         .collect()
 }

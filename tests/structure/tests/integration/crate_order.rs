@@ -1,4 +1,4 @@
-//! The crates depend on each other only in the order of the table in `ARCHITECTURE.md`.
+//! The crates depend on each other only in the order of the list in `ARCHITECTURE.md`.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ fn order_of(workspace: &Workspace) -> Vec<String> {
 }
 
 #[test]
-fn the_table_of_the_architecture_lists_each_crate_once() {
+fn the_architecture_lists_each_crate_once() {
     let workspace = Workspace::load().unwrap();
     let mut listed = order_of(&workspace);
     listed.sort();
@@ -20,7 +20,17 @@ fn the_table_of_the_architecture_lists_each_crate_once() {
         .filter(|folder| folder.starts_with("crates/"))
         .collect();
     present.sort();
-    assert_eq!(listed, present, "left: the table of ARCHITECTURE.md; right: the crates of the workspace");
+    assert_eq!(listed, present, "left: the list of ARCHITECTURE.md; right: the crates of the workspace");
+}
+
+#[test]
+fn the_architecture_fits_three_screens() {
+    let workspace = Workspace::load().unwrap();
+    let bytes = std::fs::metadata(workspace.root.join("ARCHITECTURE.md")).unwrap().len();
+    assert!(
+        bytes <= 12_000,
+        "{bytes} bytes: steps belong to docs/sample-path.md, limits to docs/reference/bounds.md"
+    );
 }
 
 /// Dev-dependencies are free: a crate may be tested against what is built on it.
@@ -43,6 +53,6 @@ fn a_crate_depends_only_on_crates_above_it() {
     }
     assert!(
         wrong.is_empty(),
-        "{wrong:#?}\nMove the code, or the row in ARCHITECTURE.md if the order is wrong."
+        "{wrong:#?}\nMove the code, or the item in ARCHITECTURE.md if the order is wrong."
     );
 }

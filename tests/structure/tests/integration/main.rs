@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping")]
 
+mod bounds;
 mod code_graph;
 mod commit_subjects;
 mod crate_order;

@@ -148,21 +148,22 @@ advisories: $(CARGO_DENY) ## Check dependencies for known vulnerabilities
 	$(CARGO_DENY) --locked check advisories
 
 # Everything whose failure would reach a user. Checks of a few folders run if these changed: .ci/partial_checks.py says which, and why.
-GATE := check-docs test-gate build-tests test-rust test-nats test-dds test-oracles test-faults test-lab test-python test-java test-go \
-  test-tutorials test-embedded notebook test-browser test-light
-# These run while the tests are compiled: they need no program of ours.
-BESIDE := --beside tools --beside test-web
+# First what compiles, and beside it what needs no program of ours. Then the tests of Rust, and beside them those that wait for other
+# processes most of the time. Last, alone, what measures time.
+INSTALLED := --beside tools --beside test-web
+WAITING := test-python test-tutorials notebook test-java test-go test-oracles test-nats test-dds test-embedded
+GATE = $(INSTALLED) check-docs test-gate build-tests test-light then $(WAITING:%=--beside %) test-rust then test-browser test-lab test-faults
 test: page ## Run every test whose failure would reach a user, in every language
-	python3 .ci/gate.py --partial $(BESIDE) $(GATE)
+	python3 .ci/gate.py --partial $(GATE)
 
 # Lints of Rust come with the build, if clippy is the compiler.
 ci: page ## What .ci/run runs: `make lint` and `make test` at once
-	python3 .ci/gate.py --partial $(LINTS:%=--beside %) $(BESIDE) $(GATE)
+	python3 .ci/gate.py --partial $(LINTS:%=--beside %) $(GATE)
 
 # What is long by nature.
 LONG := deny rustdoc lint-lab oracles test-sim-long faults check-native check-memory mutants test-windows test-embedded-long package test-packages test-package-sdks
 test-full: page ## Run `make test`, and what is long by nature: two hours
-	python3 .ci/gate.py $(BESIDE) $(GATE) $(LONG)
+	python3 .ci/gate.py $(GATE) then $(LONG)
 
 test-gate: ## The scripts that choose and time checks
 	python3 -m unittest discover --quiet --start-directory .ci/tests
@@ -423,7 +424,7 @@ include packaging/sdks.mk
 
 ##@ Install what a machine lacks (asks for root)
 
-TOOLS := cpp maven postgresql nats-server cyclonedds promtool nginx alertmanager mail-server fault-tools embedded-tools browser
+TOOLS := cpp maven postgresql nats-server cyclonedds promtool nginx alertmanager mail-server fault-tools embedded-tools browser go table-readers
 tools: $(TOOLS) ## Install all that `make test` needs
 
 python: target/venv/installed build-tests ## Install sdk/python with its built library into target/venv (no root)

@@ -1,8 +1,9 @@
-"""Runs make targets and prints what each took: `python3 .ci/gate.py [--partial] [--beside TARGET ...] TARGET ...`.
+"""Runs make targets and prints what each took: `python3 .ci/gate.py [--partial] [--beside TARGET ...] TARGET ... [then ...]`.
 
 Targets run one after another. Those of `--beside` run at the same time in a lane of their own, whose output appears target by
-target. With `--partial` the targets that `partial_checks.py` knows run only if what they depend on has changed. A lane ends
-with its first target that fails. The processor time is that of all processes that a target waited for.
+target. A stage ends with both lanes; `then` begins the next one. With `--partial` the targets that `partial_checks.py` knows
+run only if what they depend on has changed. A lane ends with its first target that fails, and no stage begins after that. The
+processor time is that of all processes that a target waited for.
 """
 
 import argparse
@@ -26,6 +27,14 @@ class Phase:
     wall_seconds: float
     processor_seconds: float
     passed: bool
+
+
+@dataclass(frozen=True)
+class Stage:
+    """Targets of two lanes that run at the same time."""
+
+    targets: list[str]
+    beside: list[str]
 
 
 def run_target(name: str, output: IO[bytes] | int | None) -> Phase:
@@ -75,29 +84,62 @@ def table(phases: list[Phase], wall_seconds: float) -> str:
     return "\n".join(lines)
 
 
-def select(targets: list[str]) -> list[str]:
-    """The targets that run; says of each partial check whether it runs, and why."""
+def leave_out(stages: list[Stage]) -> list[Stage]:
+    """The stages without the partial checks that need not run; says of each whether it runs, and why."""
     commit = partial_checks.last_green()
     choice = partial_checks.choose(partial_checks.changed_files(commit))
     print("\n".join(partial_checks.report(choice, commit)), flush=True)
-    return [name for name in targets if name not in choice or choice[name]]
+
+    def needed(targets: list[str]) -> list[str]:
+        return [name for name in targets if name not in choice or choice[name]]
+
+    return [Stage(needed(stage.targets), needed(stage.beside)) for stage in stages]
+
+
+def run_stage(stage: Stage) -> list[Phase]:
+    """Runs the two lanes of a stage."""
+    with ThreadPoolExecutor(max_workers=1) as executor:
+        beside = executor.submit(run_lane, stage.beside, False)
+        return run_lane(stage.targets, True) + beside.result()
+
+
+def run_stages(stages: list[Stage]) -> list[Phase]:
+    """Runs stages one after another, up to the first in which a target fails."""
+    phases: list[Phase] = []
+    for stage in stages:
+        phases += run_stage(stage)
+        if not all(phase.passed for phase in phases):
+            break
+    return phases
+
+
+def parse_stages(words: list[str]) -> list[Stage]:
+    """The stages of the command line, from the words that follow the options for all."""
+    parser = argparse.ArgumentParser(prog="stage", add_help=False)
+    parser.add_argument("--beside", action="append", default=[])
+    parser.add_argument("targets", nargs="+")
+    stages = []
+    while words:
+        end = words.index("then") if "then" in words else len(words)
+        parsed = parser.parse_args(words[:end])
+        stages.append(Stage(parsed.targets, parsed.beside))
+        words = words[end + 1 :]
+    return stages
 
 
 def main() -> int:
     """Returns the exit status."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--partial", action="store_true", help="leave out checks whose folders have not changed")
-    parser.add_argument("--beside", action="append", default=[], metavar="TARGET", help="run at the same time")
-    parser.add_argument("targets", nargs="+", metavar="TARGET")
-    arguments = parser.parse_args()
+    arguments, words = parser.parse_known_args()
+    stages = parse_stages(words)
     # Each target starts a make of its own: flags of the make above do not apply to it.
     for variable in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS"):
         os.environ.pop(variable, None)
-    targets = select(arguments.targets) if arguments.partial else arguments.targets
+    if arguments.partial:
+        stages = leave_out(stages)
     started = time.monotonic()
-    with ThreadPoolExecutor(max_workers=1) as executor:
-        beside = executor.submit(run_lane, arguments.beside, False)
-        phases = run_lane(targets, True) + beside.result()
+    phases = run_stages(stages)
     print(f"\n{table(phases, time.monotonic() - started)}", flush=True)
     return 0 if all(phase.passed for phase in phases) else 1
 

@@ -89,6 +89,30 @@ class Lanes(unittest.TestCase):
             self.assertEqual(gate.main(), 1)
         self.assertIn("FAILED", printed.getvalue())
 
+    def test_the_command_line_has_stages(self) -> None:
+        stages = gate.parse_stages(["--beside", "tools", "build", "then", "test", "--beside", "wait", "then", "last"])
+        self.assertEqual(
+            stages,
+            [gate.Stage(["build"], ["tools"]), gate.Stage(["test"], ["wait"]), gate.Stage(["last"], [])],
+        )
+
+    def test_no_stage_begins_after_a_failure(self) -> None:
+        def run(targets: list[str], _shown: bool) -> list[gate.Phase]:
+            return [gate.Phase(name, 0.0, 0.0, name != "broken") for name in targets]
+
+        stages = [gate.Stage(["first"], ["broken"]), gate.Stage(["second"], [])]
+        with mock.patch.object(gate, "run_lane", run):
+            self.assertEqual([phase.name for phase in gate.run_stages(stages)], ["first", "broken"])
+
+    def test_partial_checks_are_left_out_of_both_lanes(self) -> None:
+        stages = [gate.Stage(["test-go", "test-rust"], ["test-java", "test-python"])]
+        choice = {"test-go": None, "test-java": None}
+        with (
+            mock.patch.object(partial_checks, "choose", lambda _changed: choice),
+            contextlib.redirect_stdout(io.StringIO()),
+        ):
+            self.assertEqual(gate.leave_out(stages), [gate.Stage(["test-rust"], ["test-python"])])
+
     def test_a_target_reports_the_time_of_its_processes(self) -> None:
         phase = gate.run_target("no-such-target", subprocess.DEVNULL)
         self.assertFalse(phase.passed)

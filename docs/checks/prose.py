@@ -1,7 +1,7 @@
 """Checks every Markdown file of the repository (`make check-docs`).
 
 Links and anchors lead somewhere. Lines have 120 columns at most, cells of tables 20 words. Blocks of TOML and JSON
-parse. Each guide has a picture. Each message that troubleshooting.md quotes stands in the sources, and concurrency.md
+parse. Each guide has a picture, and the index and the book list each page. Each message that troubleshooting.md quotes stands in the sources, and concurrency.md
 lists each lock and each file that starts a thread. Pages and program have the same routes and environment variables,
 and a key of the configuration that a page names exists, with the default that the page says. Commands and flags are
 checked by `cargo test -p oasis documented_commands`, the defaults of oasis.toml by `cargo test -p oasis config`.
@@ -129,6 +129,17 @@ def check_pictures() -> Iterator[str]:
             yield f"docs/images/{image.name}: no page shows it"
 
 
+def check_index() -> Iterator[str]:
+    """The index and the book list each page once or more."""
+    for index in ("README.md", "SUMMARY.md"):
+        links = re.findall(r"\]\(([^)#\s]+)", (ROOT / "docs" / index).read_text())
+        for name in pages():
+            page = name.removeprefix("docs/")
+            is_decision = page.startswith("decisions/0") and index == "README.md"
+            if name.startswith("docs/") and page not in (*links, "README.md", "SUMMARY.md") and not is_decision:
+                yield f"docs/{index}: does not list {page}"
+
+
 def product_code(path: Path) -> str:
     """Without what only tests compile, and without comments."""
     code = re.split(r"^#\[cfg\(test\)\]\nmod \w+ \{", path.read_text(), maxsplit=1, flags=re.MULTILINE)[0]
@@ -237,7 +248,7 @@ def check_keys() -> Iterator[str]:
 
 
 def main() -> int:
-    problems = [*check_pictures(), *check_messages(), *check_locks()]
+    problems = [*check_pictures(), *check_index(), *check_messages(), *check_locks()]
     problems += [*check_routes(), *check_environment(), *check_keys()]
     for name in pages():
         text = (ROOT / name).read_text()

@@ -336,7 +336,7 @@ include packaging/package.mk
 
 ##@ Measurements
 
-bench: ## Measure the codec, the PDL compiler, rules and events: docs/evidence/performance.md
+bench: ## Measure the codec, the PDL compiler, rules and events: docs/evidence/performance-measured.md
 	cargo bench --locked -p oasis-wire
 	cargo bench --locked -p oasis-pdl --bench compile
 	cargo bench --locked -p oasis-rules --bench evaluate
@@ -411,7 +411,7 @@ lab-million: page ## Hold 1,000,000 WebSockets at relays, 20 minutes: docs/evide
 	cargo build --release $(LAB)
 	./target/release/oasis-lab run million --plan million $(CELLS)
 
-bench-page: page browser ## Measure the page in a real browser, 15 minutes: docs/evidence/performance.md
+bench-page: page browser ## Measure the page in a real browser, 15 minutes: docs/evidence/performance-measured.md
 	cargo build --release $(SITE)
 	cargo build --release $(LAB)
 	OASIS_BIN=$(CURDIR)/target/release/oasis OASIS_LAB_BIN=$(CURDIR)/target/release/oasis-lab npm run bench --workspace tests/browser

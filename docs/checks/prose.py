@@ -16,6 +16,8 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
+import figures
+
 ROOT = Path(__file__).resolve().parents[2]
 COLUMNS = 120
 WORDS = 20
@@ -140,6 +142,13 @@ def check_index() -> Iterator[str]:
                 yield f"docs/{index}: does not list {page}"
 
 
+def check_figures() -> Iterator[str]:
+    """The pictures of performance.md have the values of the tables."""
+    for file, picture in figures.pictures().items():
+        if not file.exists() or file.read_text() != picture:
+            yield f"{file.relative_to(ROOT)} differs from the tables: python3 docs/checks/figures.py"
+
+
 def product_code(path: Path) -> str:
     """Without what only tests compile, and without comments."""
     code = re.split(r"^#\[cfg\(test\)\]\nmod \w+ \{", path.read_text(), maxsplit=1, flags=re.MULTILINE)[0]
@@ -248,7 +257,7 @@ def check_keys() -> Iterator[str]:
 
 
 def main() -> int:
-    problems = [*check_pictures(), *check_index(), *check_messages(), *check_locks()]
+    problems = [*check_pictures(), *check_index(), *check_figures(), *check_messages(), *check_locks()]
     problems += [*check_routes(), *check_environment(), *check_keys()]
     for name in pages():
         text = (ROOT / name).read_text()

@@ -27,7 +27,7 @@ const LEFT_OUT: [&str; 2] = ["--write", "--postgresql-url"];
 /// Prints it, and writes it to a file if that is wanted.
 pub fn give((title, make): Title, sections: &[String], file: Option<&Path>) -> anyhow::Result<()> {
     let mut report = format!(
-        "# {title}, measured\n\nWritten by `make {make}` (`oasis-lab {}`); [performance.md](performance.md) discusses the results.\n\nMachine: {}.\n",
+        "# {title}, measured\n\nWritten by `make {make}` (`oasis-lab {}`); [performance-measured.md](performance-measured.md) discusses the results.\n\nMachine: {}.\n",
         repeated(env::args().skip(1)).join(" "),
         cpu::machine(),
     );

@@ -9,7 +9,7 @@ import { SimulatedFleet } from '../harness/simulated_fleet.ts';
 import { described, Gauge } from './gauge.ts';
 
 /**
- * Benchmark of the fleet panel (docs/evidence/performance.md, "The page"): 10,000 instances at 1 Hz. The time from a click until the list
+ * Benchmark of the fleet panel (docs/evidence/performance-measured.md, "The page"): 10,000 instances at 1 Hz. The time from a click until the list
  * is drawn, frames per second while it scrolls, and the load of the page's thread.
  */
 const NODES = Number(process.env.BENCH_NODES ?? 100);

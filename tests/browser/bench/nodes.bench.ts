@@ -10,7 +10,7 @@ import { PlainNode } from '../harness/plain_node.ts';
 import { Rig } from '../harness/rig.ts';
 
 /**
- * Benchmark of the list of nodes (docs/evidence/performance.md, "The page"): the time from the navigation until the list has all of
+ * Benchmark of the list of nodes (docs/evidence/performance-measured.md, "The page"): the time from the navigation until the list has all of
  * them. `BENCH_NODES` is how many there are, `BENCH_OPENINGS` how often the page is opened.
  */
 const NODES = Number(process.env.BENCH_NODES ?? 10_000);

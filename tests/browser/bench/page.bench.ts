@@ -8,7 +8,7 @@ import { described, Gauge } from './gauge.ts';
 import { LabNode } from './lab_node.ts';
 import { chartsOf, spectrumOf } from './layouts.ts';
 
-/** Benchmark of the page (docs/evidence/performance.md, "The page"). `BENCH_SECONDS` is the length of each run. */
+/** Benchmark of the page (docs/evidence/performance-measured.md, "The page"). `BENCH_SECONDS` is the length of each run. */
 const SECONDS = Number(process.env.BENCH_SECONDS ?? 20);
 /** Time for a page to settle: compiled JavaScript, rings at their size. */
 const WARM_SECONDS = 5;

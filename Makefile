@@ -310,7 +310,7 @@ test-sim-long: page ## Simulation: all states of its model, all seeds
 	OASIS_SIM_FULL=1 cargo test $(TESTED) --test integration -- model:: relaying_dacs::
 
 mutants: ## Show that planted bugs of failover, relays and liveness are found: docs/evidence/failover.md
-	cargo test --locked -p oasis-sim -p oasis-relay -p oasis-tem -p oasis-nats-copy --tests -- mutant --nocapture
+	cargo test --locked -p oasis-sim -p oasis-relay -p oasis-tem -p oasis-nats --features oasis-nats/handler --tests -- mutant --nocapture
 
 # OASIS_NATS_SERVER=PATH takes another version of the server.
 failover-nats: page nats-server ## Kill DACs without archives, 1,000 times; NATS has each sample: docs/evidence/failover.md

@@ -34,7 +34,7 @@ class PartialChecks(unittest.TestCase):
         self.assertEqual(self.running(["lab/src/main.rs"]), {"test-lab", "test-faults"})
 
     def test_a_folder_with_a_longer_name_is_another_folder(self) -> None:
-        self.assertEqual(self.running(["crates/rules-lsp/src/lib.rs"]), set())
+        self.assertEqual(self.running(["crates/lsp/src/lib.rs"]), set())
 
     def test_a_change_of_the_lock_file_runs_every_check(self) -> None:
         self.assertEqual(self.running(["Cargo.lock"]), set(partial_checks.PARTIAL_CHECKS))

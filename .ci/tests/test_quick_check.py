@@ -8,7 +8,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import quick_check
 
-FOLDERS = {"crates/dac/": "oasis-dac", "crates/handlers/nats/": "oasis-nats-copy", "crates/nats/": "oasis-nats"}
+FOLDERS = {"crates/dac/": "oasis-dac", "crates/handlers/rules/": "oasis-rules-handler", "crates/rules/": "oasis-rules"}
 
 
 class QuickCheck(unittest.TestCase):
@@ -16,8 +16,8 @@ class QuickCheck(unittest.TestCase):
         return [" ".join(command) for command in quick_check.commands_for(changed, FOLDERS)]
 
     def test_a_file_belongs_to_the_innermost_crate(self) -> None:
-        changed = ["crates/dac/src/lib.rs", "crates/handlers/nats/src/copy.rs", "README.md"]
-        self.assertEqual(quick_check.crates_of(changed, FOLDERS), ["oasis-dac", "oasis-nats-copy"])
+        changed = ["crates/dac/src/lib.rs", "crates/handlers/rules/src/lib.rs", "README.md"]
+        self.assertEqual(quick_check.crates_of(changed, FOLDERS), ["oasis-dac", "oasis-rules-handler"])
 
     def test_a_change_in_a_crate_lints_and_tests_it_and_compiles_its_dependents(self) -> None:
         commands = self.programs(["crates/dac/src/lib.rs"])

@@ -14,7 +14,7 @@ fn ready_made(files: &[PathBuf]) -> String {
     let stems = files.iter().filter_map(|file| file.file_stem());
     let probes: Vec<_> = stems.map(|stem| format!("crate::{}::READY_MADE", stem.to_string_lossy())).collect();
     format!(
-        "/// Every ready-made probe.\npub const PROBES: &[ReadyMadeProbe] = &[{}, oasis_instrument::HEARTBEAT];\n",
+        "/// Every ready-made probe.\npub const PROBES: &[ReadyMadeProbe] = &[{}, oasis_ei_node::HEARTBEAT];\n",
         probes.join(", ")
     )
 }

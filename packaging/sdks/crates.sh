@@ -8,7 +8,7 @@ source packaging/sdks/version.sh
 # Each depends on those before it only.
 CRATES=(
   oasis-wire oasis-tls oasis-channel oasis-probe-derive oasis-probe oasis-pdl oasis-pdl-gen
-  oasis-no-openapi oasis-tem oasis-client oasis-instrument oasis-probes oasis-tracing
+  oasis-no-openapi oasis-tem oasis-client oasis-ei-node oasis-serial oasis-probes oasis-tracing
 )
 
 if [[ ${1:-} == publish ]]; then

@@ -5,7 +5,7 @@ use crate::{
     node::NodeBuilder,
     status::{Problem, Status, answer},
 };
-use oasis_instrument::{
+use oasis_ei_node::{
     LogLevel,
     log::{self, LogRecord},
 };

@@ -6,7 +6,7 @@ use crate::{
     probe::Probe,
     status::{Problem, Status, answer},
 };
-use oasis_instrument::NodeSettings;
+use oasis_ei_node::NodeSettings;
 use oasis_probe::{Connector, Hertz, NodeConfig, ProbeState, PushedKind, RowWriter, process};
 use std::{
     ffi::{c_char, c_int, c_void},
@@ -81,7 +81,7 @@ pub unsafe extern "C" fn oasis_node_builder_from_file(
             if process::is_child() {
                 settings = settings.in_child();
             }
-            let node = settings.builder(oasis_instrument::PROBES)?;
+            let node = settings.builder(oasis_ei_node::PROBES)?;
             put(builder, NodeBuilder { node, settings, knows_dacs: true }, "builder")?;
         }
         Ok(Status::Ok)

@@ -1,6 +1,6 @@
 //! Results of calls, and error messages.
 
-use oasis_instrument::SettingsError;
+use oasis_ei_node::SettingsError;
 use oasis_probe::{Failure, NodeError, process};
 use oasis_wire::{
     batch::{BatchError, RowError},

@@ -1,7 +1,8 @@
 //! DDS as OASIS uses it: the settings, the form of samples on topics, and with the feature `participant` the participant that writes them.
 //!
 //! A **topic** ([`TopicName`]) belongs to a probe type, a **sample** on it is the CDR of the struct that `oasis pdl compile --lang idl` writes for that type,
-//! and its **key** ([`InstanceKey`]) is node and instance. The **channel** (`channel`, with that feature) carries the data channel of nodes.
+//! and its **key** ([`InstanceKey`]) is node and instance. The **channel** (`channel`, with that feature) carries the data channel of nodes, and the
+//! **handler** (`handler`, with the feature of that name) publishes samples of the DAC.
 //! `docs/guides/use-dds.md` is the guide.
 //!
 //! ```
@@ -14,6 +15,8 @@
 #[cfg(feature = "participant")]
 pub mod channel;
 mod config;
+#[cfg(feature = "handler")]
+pub mod handler;
 #[cfg(feature = "participant")]
 mod participant;
 mod sample;

@@ -1,7 +1,8 @@
 //! NATS as OASIS uses it: the connection, and the form of copied samples in JetStream.
 //!
 //! A **target** ([`Target`]) is the address of NATS with its credentials, checked once. A **copy** ([`struct@Copy`]) is a message in JetStream: a batch with the names
-//! that it needs to become part of an archive, or losses. With the feature `client` a `Connection` uses them.
+//! that it needs to become part of an archive, or losses. With the feature `client` a `Connection` uses them, and with
+//! the feature `handler` a handler of the DAC copies samples.
 //!
 //! ```
 //! use oasis_nats::{InstanceId, NatsConfig, Target};
@@ -22,6 +23,8 @@ mod config;
 #[cfg(feature = "client")]
 mod copies;
 mod copy;
+#[cfg(feature = "handler")]
+pub mod handler;
 mod instance_id;
 #[cfg(feature = "client")]
 mod members;

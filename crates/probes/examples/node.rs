@@ -1,6 +1,6 @@
 //! A node with the ready-made probes of a configuration file: `cargo run -p oasis-probes --example node -- node.toml`
 
-use oasis_instrument::NodeSettings;
+use oasis_ei_node::NodeSettings;
 use std::{env, error::Error, path::PathBuf, thread};
 
 fn main() -> Result<(), Box<dyn Error>> {

@@ -4,7 +4,7 @@ use crate::{
     generated::oasis::system::LinuxCpuProbe,
     proc_file::{ProcFile, unexpected},
 };
-use oasis_instrument::{Choice, ChoiceError, Parameter, ReadyMadeProbe};
+use oasis_ei_node::{Choice, ChoiceError, Parameter, ReadyMadeProbe};
 use oasis_probe::{NodeBuilder, Probe};
 use std::io;
 

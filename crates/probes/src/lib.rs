@@ -4,7 +4,7 @@
 //! `CONTRIBUTING.md` has the recipe for a new one.
 //!
 //! ```
-//! use oasis_instrument::NodeSettings;
+//! use oasis_ei_node::NodeSettings;
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let settings = NodeSettings { name: "machine".into(), ..NodeSettings::default() };
@@ -26,7 +26,6 @@ pub mod sensors;
 pub mod windsonic;
 
 mod proc_file;
-mod serial_port;
 mod watched_process;
 
 pub use cpu::Cpu;
@@ -37,11 +36,10 @@ pub use network::{Network, interfaces};
 pub use process::Process;
 pub use processor::Processor;
 pub use scheduling::Scheduling;
-pub use serial_port::SerialPort;
 pub use watched_process::ProcessChoice;
 pub use windsonic::WindSonic;
 
-use oasis_instrument::ReadyMadeProbe;
+use oasis_ei_node::ReadyMadeProbe;
 
 // The build script generates `PROBES`, the list of ready-made probes, from the names of the files in `pdl/`.
 include!(concat!(env!("OUT_DIR"), "/ready_made.rs"));

@@ -5,7 +5,7 @@ use crate::{
     proc_file::{ProcFile, unexpected},
     watched_process::{ProcessChoice, Stat, WatchedProcess},
 };
-use oasis_instrument::{Parameter, ReadyMadeProbe};
+use oasis_ei_node::{Parameter, ReadyMadeProbe};
 use oasis_probe::Probe;
 use std::io;
 

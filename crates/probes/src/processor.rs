@@ -4,7 +4,7 @@ use crate::{
     generated::oasis::system::LinuxProcessorProbe,
     proc_file::{ProcFile, unexpected},
 };
-use oasis_instrument::ReadyMadeProbe;
+use oasis_ei_node::ReadyMadeProbe;
 use oasis_probe::Probe;
 use std::io;
 

@@ -1,7 +1,7 @@
 //! Temperature, fan and other sensors of this host, from `/sys/class/hwmon` and `/sys/class/thermal`.
 
 use crate::{CurrentProbe, FanProbe, HumidityProbe, PowerProbe, TemperatureProbe, VoltageProbe};
-use oasis_instrument::{Choice, ChoiceError, Parameter, ReadyMadeProbe};
+use oasis_ei_node::{Choice, ChoiceError, Parameter, ReadyMadeProbe};
 use oasis_probe::{NodeBuilder, Probe, Sample};
 use std::{
     collections::BTreeMap,

@@ -1,6 +1,6 @@
 //! The process that a probe watches, found by number or by name, and found again after a restart.
 
-use oasis_instrument::{Choice, ChoiceError};
+use oasis_ei_node::{Choice, ChoiceError};
 use std::{
     fs, io,
     time::{Duration, Instant},

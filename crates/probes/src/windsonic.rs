@@ -6,11 +6,12 @@
 pub mod configuration;
 pub mod message;
 
-use crate::{generated::oasis::weather::WindSonicProbe, serial_port::SerialPort};
+use crate::generated::oasis::weather::WindSonicProbe;
 use configuration::Configuration;
 use message::{Damage, Message, Messages};
-use oasis_instrument::{Choice, ChoiceError, Parameter, ReadyMadeProbe};
+use oasis_ei_node::{Choice, ChoiceError, Parameter, ReadyMadeProbe};
 use oasis_probe::{Hertz, NodeBuilder, PushedProbe};
+use oasis_serial::SerialPort;
 use std::{
     io,
     num::NonZeroU32,

@@ -4,7 +4,7 @@
 //! lock while it waits for the collector.
 
 use crate::schema;
-use oasis_instrument::{NodeSettings, SettingsError};
+use oasis_ei_node::{NodeSettings, SettingsError};
 use oasis_probe::{
     Deadbands, Failure, FlightRecorder, Hertz, Importance, NodeError, Overflow, ProbeState, PushedKind,
     RingConfig, RowProbe, RowWriter, TriggerError, now_ns, process,
@@ -91,7 +91,7 @@ impl NodeBuilder {
         if let Some(name) = dac_name {
             settings = settings.with_dac_name(name).map_err(misconfigured)?;
         }
-        let mut node = settings.builder(oasis_instrument::PROBES).map_err(misconfigured)?;
+        let mut node = settings.builder(oasis_ei_node::PROBES).map_err(misconfigured)?;
         if is_default && !child {
             node.second_name(process::name_in_child(&settings.name));
         }

@@ -1,7 +1,7 @@
 //! Log records and spans, from any thread, with or without the interpreter's lock.
 
 use crate::node::{NodeBuilder, forked};
-use oasis_instrument::{
+use oasis_ei_node::{
     LogLevel, Outcome,
     log::{self, LogRecord},
     span::{self, SpanRecord},

@@ -1,6 +1,6 @@
 //! The fields of events and spans, formatted within bounds.
 
-use oasis_instrument::{
+use oasis_ei_node::{
     cut::{self, BoundedText, FIELD_VALUE, FIELDS},
     log::MESSAGE,
 };

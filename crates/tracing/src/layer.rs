@@ -4,7 +4,7 @@ use crate::{
     fields::{Fields, Record},
     thread,
 };
-use oasis_instrument::{
+use oasis_ei_node::{
     LogLevel, Outcome,
     log::{LogRecord, Logger},
     span::{SpanRecord, Spans},
@@ -24,7 +24,7 @@ use tracing_subscriber::{
 
 /// Crates of this project that run in a watched program.
 const OWN: [&str; 6] =
-    ["oasis_channel", "oasis_instrument", "oasis_probe", "oasis_probes", "oasis_tracing", "oasis_wire"];
+    ["oasis_channel", "oasis_ei_node", "oasis_probe", "oasis_probes", "oasis_tracing", "oasis_wire"];
 
 /// Filter and instances of the records that become samples.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,8 +1,8 @@
 //! Queries of `oasis sql` over a small archive: it is never changed, and no query panics.
 
 use oasis_format::mcap;
-use oasis_import::{Import, ImportError};
 use oasis_query::{Rows, Sql};
+use oasis_recordings::import::{Import, ImportError};
 use oasis_store::{ArchiveConfig, Series};
 use oasis_wire::quantity::Epoch;
 use rusqlite::types::ValueRef;

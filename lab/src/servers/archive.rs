@@ -7,7 +7,7 @@ use oasis_api::Api;
 use oasis_dac::{Config, Dac};
 use oasis_doors::{Doors, DoorsConfig, ShardChoice};
 use oasis_handler::Supervisor;
-use oasis_instrument::LogProbe;
+use oasis_ei_node::LogProbe;
 use oasis_store::ArchiveConfig;
 use std::{future, path::PathBuf, sync::Arc};
 use tokio::net::TcpListener;

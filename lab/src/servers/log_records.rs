@@ -1,6 +1,6 @@
 //! Log records as a plant writes them, for searches.
 
-use oasis_instrument::{Field, LogLevel, LogProbe};
+use oasis_ei_node::{Field, LogLevel, LogProbe};
 
 /// The instance that logs.
 pub const LOG: &str = "log";

@@ -50,7 +50,7 @@ def test_a_node_has_the_host_probes_of_its_configuration_file(machine: Workplace
     machine.write(
         "machine/src/main.rs", f"{text}\n#[allow(unused_imports)]\nuse oasis_tracing::OasisLayer;\n"
     )
-    names = ["oasis-instrument", "oasis-probes", "oasis-tracing"]
+    names = ["oasis-ei-node", "oasis-probes", "oasis-tracing"]
     build(machine, EMPTY + "".join(f'{name} = "0.1"\n' for name in names))
     settings = f'[node]\nname = "packaged"\ndac = "{dac.channel}"\nprobes = [{{ probe = "processor" }}]\n'
     machine.write("node.toml", settings)

@@ -1,7 +1,7 @@
 //! An archive with samples of every type, made without a DAC.
 
 use oasis_channel::ProbeKind;
-use oasis_import::Import;
+use oasis_recordings::import::Import;
 use oasis_store::{ArchiveConfig, Series};
 use oasis_wire::{
     batch::{Encoder, Fields},

@@ -2,7 +2,7 @@
 
 use super::{READ_CHUNK_BYTES, READ_TIMEOUT, Shared, moment, spawn};
 use crate::station::Out;
-use oasis_probes::SerialPort;
+use oasis_serial::SerialPort;
 use std::{
     fs, io,
     path::{Path, PathBuf},

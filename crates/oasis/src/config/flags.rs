@@ -7,8 +7,8 @@ use crate::{
     usual_archive::usual_archive,
 };
 use anyhow::Context;
+use oasis_ei_node::ProbeChoice;
 use oasis_gateway::LineAddress;
-use oasis_instrument::ProbeChoice;
 use std::path::{Path, PathBuf};
 
 /// The default probes of a node of the command line.

@@ -4,9 +4,9 @@ use anyhow::Context;
 use oasis_access::AccessConfig;
 use oasis_dac::config::{ChannelConfig, LogConfig, RelayConfig, TemConfig, TlsConfig};
 use oasis_doors::DoorsConfig;
+use oasis_ei_node::NodeSettings;
 use oasis_gateway::GatewayConfig;
 use oasis_handler::{ConfiguredHandler, Handler};
-use oasis_instrument::NodeSettings;
 use oasis_notify::NotifyConfig;
 use oasis_rules_handler::RulesConfig;
 use oasis_store::ArchiveConfig;
@@ -83,7 +83,7 @@ macro_rules! sections {
 sections! {
     openmetrics: oasis_openmetrics::OpenMetrics,
     postgresql: oasis_postgresql::Postgresql,
-    nats: oasis_nats_copy::NatsCopy,
-    dds: oasis_dds_publish::DdsPublish,
+    nats: oasis_nats::handler::NatsCopy,
+    dds: oasis_dds::handler::DdsPublish,
     influxdb: oasis_influxdb::Influxdb,
 }

@@ -23,8 +23,8 @@ use oasis_format::{
     rosbag2::bag_files,
     visible::Visible,
 };
-use oasis_import::{Import, ImportTotals};
 use oasis_nats::{NatsConfig, Target};
+use oasis_recordings::import::{Import, ImportTotals};
 use oasis_store::ArchiveConfig;
 use std::{
     fs::{self, File},

@@ -11,7 +11,7 @@ use oasis_format::{
     inputs,
     visible::Visible,
 };
-use oasis_import::Import;
+use oasis_recordings::import::Import;
 use oasis_store::Series;
 use oasis_wire::quantity::Epoch;
 use std::{

@@ -1,7 +1,7 @@
 //! Parses the choice of a ready-made probe: `--probe 'PROBE(PARAMETER=VALUE,…)=INSTANCE@HERTZ'`; `@max` is as fast as the node can.
 
 use anyhow::{Context, bail};
-use oasis_instrument::{Parameters, ProbeChoice, Rate};
+use oasis_ei_node::{Parameters, ProbeChoice, Rate};
 use oasis_probes::PROBES;
 
 /// Returns the help of `--probe`, which lists the ready-made probes.

@@ -2,8 +2,8 @@
 
 use super::continued::{RunKey, RunNumbers};
 use anyhow::Context;
-use oasis_import::{Import, ImportTotals, KnownSequences};
 use oasis_nats::{Connection, Copied, Copies, Copy, Lost, PARTITIONS, Sorter, Target};
+use oasis_recordings::import::{Import, ImportTotals, KnownSequences};
 use oasis_store::{ArchiveConfig, History, Series, WritableStore};
 use oasis_wire::{batch::Header, loss::Cause, quantity::Epoch, schema::ProbeType};
 use std::{

@@ -3,10 +3,10 @@
 use super::{arguments::Lsp, recording};
 use crate::diagnostics::counted;
 use anyhow::{Context, bail};
+use oasis_lsp::Rules;
 use oasis_pdl::Disk;
 use oasis_pdl_gen::json_schema;
 use oasis_rules::{EditorCatalog, KnownInstance};
-use oasis_rules_lsp::Rules;
 use oasis_store::History;
 use std::{io, process::ExitCode, sync::Arc};
 
@@ -14,7 +14,7 @@ use std::{io, process::ExitCode, sync::Arc};
 pub fn run(arguments: Lsp) -> anyhow::Result<ExitCode> {
     let rules = Rules::new(move || load(&arguments).map_err(|error| format!("{error:#}")));
     let is_agreed =
-        oasis_pdl_lsp::serve(rules, io::stdin(), io::stdout()).context("cannot talk to the editor")?;
+        oasis_lsp::serve(rules, io::stdin(), io::stdout()).context("cannot talk to the editor")?;
     Ok(if is_agreed { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 

@@ -3,7 +3,7 @@
 use crate::import::{self, check_distinct, default_name};
 use anyhow::{Context, bail};
 use oasis_format::input::{InputOptions, RecordedSeries};
-use oasis_import::Import;
+use oasis_recordings::import::Import;
 use oasis_store::{ArchiveConfig, History, Series};
 use oasis_wire::{
     batch::{self, Batch, Encoder, Fields},

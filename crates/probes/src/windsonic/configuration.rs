@@ -1,6 +1,6 @@
 //! The anemometer's configuration mode (manual, section 10): reads its settings, and changes those that differ.
 
-use crate::serial_port::SerialPort;
+use oasis_serial::SerialPort;
 use std::{
     fmt, io,
     str::FromStr,

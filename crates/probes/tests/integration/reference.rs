@@ -1,6 +1,6 @@
 //! The reference page and the documented configuration list every ready-made probe. `OASIS_UPDATE_DOCS=1 cargo test -p oasis-probes` updates them.
 
-use oasis_instrument::ReadyMadeProbe;
+use oasis_ei_node::ReadyMadeProbe;
 use oasis_probes::PROBES;
 use std::{env, fs, path::Path};
 

@@ -1,6 +1,6 @@
 //! Ready-made probes in configuration files.
 
-use oasis_instrument::{NodeSettings, SettingsError};
+use oasis_ei_node::{NodeSettings, SettingsError};
 use oasis_probes::PROBES;
 use std::fs;
 

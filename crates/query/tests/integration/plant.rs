@@ -2,7 +2,7 @@
 
 use fastrand::Rng;
 use oasis_channel::ProbeKind;
-use oasis_import::Import;
+use oasis_recordings::import::Import;
 use oasis_store::{ArchiveConfig, Series, open};
 use oasis_wire::{
     batch::{Encoder, Fields},

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::order::ready;
 use clap::Args;
-use oasis_instrument::{NodeSettings, ProbeChoice, Rate};
+use oasis_ei_node::{NodeSettings, ProbeChoice, Rate};
 use oasis_probe::Hertz;
 use oasis_probes::PROBES;
 use std::io;

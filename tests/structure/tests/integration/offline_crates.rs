@@ -7,7 +7,7 @@ const OFFLINE: [&str; 7] = [
     "oasis-store",
     "oasis-history",
     "oasis-query",
-    "oasis-import",
+    "oasis-recordings",
     "oasis-format",
     "oasis-rules",
     "oasis-rules-history",

@@ -3,7 +3,7 @@
 use oasis_structure::{Dependency, Package, Workspace};
 
 /// In the order of publication: each depends on those before it only. `docs/sdk/packages.md` and `packaging/sdks/crates.sh` have the same order.
-const PUBLISHED: [&str; 13] = [
+const PUBLISHED: [&str; 14] = [
     "oasis-wire",
     "oasis-tls",
     "oasis-channel",
@@ -14,7 +14,8 @@ const PUBLISHED: [&str; 13] = [
     "oasis-no-openapi",
     "oasis-tem",
     "oasis-client",
-    "oasis-instrument",
+    "oasis-ei-node",
+    "oasis-serial",
     "oasis-probes",
     "oasis-tracing",
 ];

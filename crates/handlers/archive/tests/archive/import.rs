@@ -4,8 +4,8 @@ use super::{copy_of, numbers, segment_files};
 use crate::plant::{self, Node, Plant, config, counter_of};
 use crate::sql::one;
 use oasis_dac::now;
-use oasis_import::{Import, ImportTotals};
 use oasis_query::Sql;
+use oasis_recordings::import::{Import, ImportTotals};
 use oasis_store::{Description, Note, Target};
 use oasis_wire::quantity::Nanos;
 use std::{

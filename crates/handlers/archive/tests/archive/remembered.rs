@@ -8,7 +8,7 @@ use crate::{
 };
 use oasis_channel::ProbeKind;
 use oasis_dac::{Config, Dac, Instance, Node as Known};
-use oasis_import::Import;
+use oasis_recordings::import::Import;
 use oasis_store::{ArchiveConfig, History, RetentionRule};
 use std::{fs, path::Path, sync::Arc};
 use tokio::runtime::Runtime;

@@ -2,7 +2,7 @@
 
 use super::{Connect, Stop, cycle};
 use crate::live::generated::demo::{Motion, Position};
-use oasis_instrument::{
+use oasis_ei_node::{
     LogLevel,
     log::{LogRecord, Logger},
 };

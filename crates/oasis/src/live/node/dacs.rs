@@ -1,7 +1,7 @@
 //! Waits for the DACs of `oasis node`.
 
 use oasis_client::NodeDacs;
-use oasis_instrument::DacAddresses;
+use oasis_ei_node::DacAddresses;
 use std::time::Duration;
 
 /// Pause before the TEMs are asked again.

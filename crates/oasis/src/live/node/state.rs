@@ -1,7 +1,7 @@
 //! The folder of an enrolled node: its key, its certificate, and the DAC that it was enrolled at.
 
 use anyhow::{Context, bail};
-use oasis_instrument::{DEFAULT_DAC, NodeSettings};
+use oasis_ei_node::{DEFAULT_DAC, NodeSettings};
 use serde::{Deserialize, Serialize};
 use std::{
     env,

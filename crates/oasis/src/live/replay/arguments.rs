@@ -3,7 +3,7 @@
 use crate::{archive_folder::ArchiveFolder, target::Target};
 use clap::Args;
 use oasis_client::data_channel;
-use oasis_replay::Speed;
+use oasis_recordings::replay::Speed;
 use oasis_wire::time;
 use std::path::PathBuf;
 

@@ -1,6 +1,6 @@
 //! `oasis replay`: plays back a recording through the whole stack as if it were live.
 //!
-//! The crate `oasis-replay` plays; this module finds the recording, and reports progress on standard error.
+//! The crate `oasis-recordings` plays; this module finds the recording, and reports progress on standard error.
 
 mod arguments;
 
@@ -15,7 +15,7 @@ use crate::{
 use anyhow::{Context, bail};
 use oasis_dac::now;
 use oasis_format::visible::Visible;
-use oasis_replay::{Dac, Event, Playback, ReplayTotals, Stage, Track, is_replay, replayed_name};
+use oasis_recordings::replay::{Dac, Event, Playback, ReplayTotals, Stage, Track, is_replay, replayed_name};
 use oasis_store::History;
 use oasis_tls::ClientFiles;
 use std::{

@@ -2,8 +2,8 @@
 
 use oasis_channel::Connector;
 use oasis_client::NodeDacs;
+use oasis_ei_node::NodeSettings;
 use oasis_gateway::{Connectors, Gateway, GatewayConfig, Nodes};
-use oasis_instrument::NodeSettings;
 use oasis_probe::{Hertz, NodeBuilder};
 use std::{
     io,

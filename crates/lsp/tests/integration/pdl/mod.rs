@@ -1,0 +1,6 @@
+//! The language server of PDL.
+
+mod common;
+mod grammar;
+mod hostile;
+mod session;

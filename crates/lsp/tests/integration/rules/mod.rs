@@ -1,0 +1,4 @@
+//! The language server of rules.
+
+mod grammar;
+mod session;

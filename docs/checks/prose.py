@@ -1,9 +1,10 @@
 """Checks every Markdown file of the repository (`make check-docs`).
 
 Links and anchors lead somewhere. Lines have 120 columns at most, cells of tables 20 words. Blocks of TOML and JSON
-parse. Each guide has a picture, and the index and the book list each page. Each message that troubleshooting.md quotes stands in the sources, and concurrency.md
-lists each lock and each file that starts a thread. Pages and program have the same routes and environment variables,
-and a key of the configuration that a page names exists, with the default that the page says. Commands and flags are
+parse. Each guide begins with a sentence and has a picture, and the index and the book list each page. Pictures of
+figures have the values of their tables. Each message that troubleshooting.md quotes stands in the sources, and
+concurrency.md lists each lock and each file that starts a thread. Pages and program have the same routes and
+environment variables, and a key of the configuration that a page names exists, with the default that the page says. Commands and flags are
 checked by `cargo test -p oasis documented_commands`, the defaults of oasis.toml by `cargo test -p oasis config`.
 """
 
@@ -126,6 +127,8 @@ def check_pictures() -> Iterator[str]:
         linked.update(image for _, image in images)
         if name.startswith("docs/guides/") and not any(shown for shown, _ in images):
             yield f"{name}: has no picture"
+        if name.startswith("docs/guides/") and re.match(r"# .*\n+(?:```|\||!\[)", (ROOT / name).read_text()):
+            yield f"{name}: the first screen does not say what one gets, and what one needs"
     for image in sorted((ROOT / "docs/images").iterdir()):
         if image.name not in linked:
             yield f"docs/images/{image.name}: no page shows it"

@@ -4,8 +4,9 @@ Links and anchors lead somewhere. Lines have 120 columns at most, cells of table
 parse. Each guide begins with a sentence and has a picture, and the index and the book list each page. Pictures of
 figures have the values of their tables. Each message that troubleshooting.md quotes stands in the sources, and
 concurrency.md lists each lock and each file that starts a thread. Pages and program have the same routes and
-environment variables, and a key of the configuration that a page names exists, with the default that the page says. Commands and flags are
-checked by `cargo test -p oasis documented_commands`, the defaults of oasis.toml by `cargo test -p oasis config`.
+environment variables, and a key of the configuration that a page names exists, with the default that the page says.
+Commands and flags are checked by `cargo test -p oasis documented_commands`, the defaults of oasis.toml by `cargo test
+-p oasis config`.
 """
 
 import json

@@ -12,7 +12,7 @@ const FOLDERS: [&str; 3] = ["crates", "sdk", "web/src"];
 const ENDINGS: [&str; 4] = ["rs", "ts", "java", "go"];
 /// Parts of paths that are no product code.
 const OTHER_PARTS: [&str; 5] = ["tests", "benches", "examples", "test", "generated"];
-const HEAD: &str = "# Bounds\n\n\
+const PAGE_HEADING: &str = "# Bounds\n\n\
     Every buffer, table and wait has a bound. This page lists the constants, by folder; settings with a default are in\n\
     [oasis.toml](oasis.toml). It is generated from the sources:\n\n\
     ```sh\nOASIS_UPDATE_BOUNDS=1 cargo test -p oasis-structure --test integration bounds::\n```\n";
@@ -49,7 +49,7 @@ pub fn bounds_page(root: &Path) -> Result<String> {
             rooms.entry(room.to_owned()).or_default().extend(bounds(&text, inner));
         }
     }
-    let mut page = String::from(HEAD);
+    let mut page = String::from(PAGE_HEADING);
     page += "\n<!-- generated -->\n";
     for (room, mut bounds) in rooms.into_iter().filter(|(_, bounds)| !bounds.is_empty()) {
         bounds.sort();
@@ -178,22 +178,22 @@ fn value(name: &str, source: &str, meaning: &str) -> String {
 
 /// Returns the nanoseconds of a duration of any of the languages.
 fn duration(source: &str) -> Option<u128> {
-    const SECOND: u128 = 1_000_000_000;
+    const NANOS_PER_SECOND: u128 = 1_000_000_000;
     const CALLS: [(&str, u128); 7] = [
-        ("from_secs(", SECOND),
-        ("from_millis(", SECOND / 1_000),
-        ("from_micros(", SECOND / 1_000_000),
+        ("from_secs(", NANOS_PER_SECOND),
+        ("from_millis(", NANOS_PER_SECOND / 1_000),
+        ("from_micros(", NANOS_PER_SECOND / 1_000_000),
         ("from_nanos(", 1),
-        ("from_mins(", 60 * SECOND),
-        ("from_hours(", 3_600 * SECOND),
-        ("ofSeconds(", SECOND),
+        ("from_mins(", 60 * NANOS_PER_SECOND),
+        ("from_hours(", 3_600 * NANOS_PER_SECOND),
+        ("ofSeconds(", NANOS_PER_SECOND),
     ];
     const FACTORS: [(&str, u128); 5] = [
-        ("NANOS_PER_SECOND", SECOND),
-        ("NANOS_PER_MILLISECOND", SECOND / 1_000),
-        ("DAY_NANOS", 86_400 * SECOND),
-        ("time.Second", SECOND),
-        ("time.Millisecond", SECOND / 1_000),
+        ("NANOS_PER_SECOND", NANOS_PER_SECOND),
+        ("NANOS_PER_MILLISECOND", NANOS_PER_SECOND / 1_000),
+        ("DAY_NANOS", 86_400 * NANOS_PER_SECOND),
+        ("time.Second", NANOS_PER_SECOND),
+        ("time.Millisecond", NANOS_PER_SECOND / 1_000),
     ];
     for (call, unit) in CALLS {
         if let Some((_, argument)) = source.split_once(call) {
@@ -271,14 +271,14 @@ mod tests {
         let text = "/// Devices of [`Gateway`]. More.\n#[doc(hidden)]\npub const MAX_DEVICES: usize = 2_560;\n\
                     const MAX_OTHER: usize = 1;\n/// Bytes.\nlet MAX_LOCAL = 4;\n\
                     /// Text of a\n/// message.\nconst MAX_TEXT_BYTES: u64 =\n    4 * 1024; // why\n\
-                    /// Of a request.\nconst REQUEST_TIMEOUT: Duration = Duration::from_millis(1_500);\n\
+                    /// Longest request.\nconst REQUEST_TIMEOUT: Duration = Duration::from_millis(1_500);\n\
                     /// Age, nanoseconds.\nconst MAX_AGE: u64 = 5_000_000_000;\n\
                     /// Twice.\nconst MAX_PAIRS: usize = 2 * other();\n";
         let found = bounds(text, "lib.rs");
         let expected = [
             ("MAX_DEVICES", "2,560", "Devices of `Gateway`."),
             ("MAX_TEXT_BYTES", "4 KiB", "Text of a message."),
-            ("REQUEST_TIMEOUT", "1,500 ms", "Of a request."),
+            ("REQUEST_TIMEOUT", "1,500 ms", "Longest request."),
             ("MAX_AGE", "5 s", "Age, nanoseconds."),
             ("MAX_PAIRS", "`2 * other()`", "Twice."),
         ];

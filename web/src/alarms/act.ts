@@ -26,7 +26,7 @@ export type AlarmAction =
 export const MAX_COMMENT = 250;
 /** Choices of a time to shelve an alarm, in seconds. */
 export const SHELVE_SECONDS = [900, 3600, 8 * 3600] as const;
-/** Longest time that somebody can type, in minutes. */
+/** Longest time that the form takes, in minutes. */
 export const MAX_SHELVE_MINUTES = 7 * 24 * 60;
 
 /** Sends an action and shows the alarm as the DAC answers it. */

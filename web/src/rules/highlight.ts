@@ -10,7 +10,7 @@ export interface Part {
   readonly isWrong: boolean;
 }
 
-/** Longer texts are not colored: somebody types in them. */
+/** Longer texts are not colored, so that typing stays fast. */
 const MAX_COLORED = 200_000;
 
 const KEYWORDS = new Set([

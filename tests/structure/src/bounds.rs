@@ -139,7 +139,16 @@ fn first_sentence(comment: &str) -> String {
             .and_then(|target| target.split_once(')'))
             .map_or(after, |(_, after)| after);
     }
-    (text + rest).replace('|', "\\|")
+    text += rest;
+    short(&text).replace('|', "\\|")
+}
+
+/// Returns a sentence without what follows its first colon or semicolon, if it is too long for a cell.
+fn short(sentence: &str) -> String {
+    const MAX_CELL_WORDS: usize = 20;
+    let is_long = sentence.split_whitespace().count() > MAX_CELL_WORDS;
+    let end = sentence.find([':', ';']).filter(|_| is_long);
+    end.map_or_else(|| sentence.to_owned(), |at| format!("{}.", &sentence[..at]))
 }
 
 /// Returns the source of a value up to its end.
@@ -161,7 +170,7 @@ fn value(name: &str, source: &str, meaning: &str) -> String {
         return format_time(nanos);
     }
     let Some(number) = evaluate(source) else { return format!("`{}`", source.replace('|', "\\|")) };
-    if meaning.contains("nanoseconds") {
+    if meaning.contains("nanoseconds") || name.ends_with("_NANOS") {
         return format_time(number);
     }
     let is_size = name.to_lowercase().contains("bytes") || meaning.to_lowercase().contains("byte");

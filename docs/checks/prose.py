@@ -3,8 +3,9 @@
 Links and anchors lead somewhere. Lines have 120 columns at most, cells of tables 20 words. Blocks of TOML and JSON
 parse. Each guide begins with a sentence and has a picture, and the index and the book list each page. Pictures of
 figures have the values of their tables. Each message that troubleshooting.md quotes stands in the sources, and
-concurrency.md lists each lock and each file that starts a thread. Pages and program have the same routes and
-environment variables, and a key of the configuration that a page names exists, with the default that the page says.
+concurrency.md lists each lock and each file that starts a thread. Modules that pages about design name
+exist. Pages and program have the same routes and environment variables, and a key of the configuration that a page
+names exists, with the default that the page says.
 Commands and flags are checked by `cargo test -p oasis documented_commands`, the defaults of oasis.toml by `cargo test
 -p oasis config`.
 """
@@ -199,6 +200,22 @@ def check_locks() -> Iterator[str]:
             yield f"{name}: starts a thread that docs/concurrency.md does not list"
 
 
+def check_modules() -> Iterator[str]:
+    """A module or a folder of the page that the pages about design name exists."""
+    crates = {path.parent.name.replace("-", "_"): path.parent / "src" for path in (ROOT / "crates").rglob("Cargo.toml")}
+    for name in ("ARCHITECTURE.md", "docs/sample-path.md", "docs/concurrency.md"):
+        text = (ROOT / name).read_text()
+        for crate, rest in re.findall(r"`([a-z_]+)((?:::[a-z_]+)+)`", text):
+            at = crates.get(crate, ROOT / "no crate")
+            for module in rest.split("::")[1:]:
+                at = at / module
+            if not at.is_dir() and not at.with_suffix(".rs").exists():
+                yield f"{name}: there is no module {crate}{rest}"
+        for folder in re.findall(r"`(web/src/[\w/]+)`", text):
+            if not (ROOT / folder).exists():
+                yield f"{name}: there is no {folder}"
+
+
 def check_routes() -> Iterator[str]:
     """A route that a page names exists, and http-api.md or a page that it leads to names each route of openapi.json."""
 
@@ -261,7 +278,7 @@ def check_keys() -> Iterator[str]:
 
 
 def main() -> int:
-    problems = [*check_pictures(), *check_index(), *check_figures(), *check_messages(), *check_locks()]
+    problems = [*check_pictures(), *check_index(), *check_figures(), *check_messages(), *check_locks(), *check_modules()]
     problems += [*check_routes(), *check_environment(), *check_keys()]
     for name in pages():
         text = (ROOT / name).read_text()

@@ -1,13 +1,12 @@
 """Checks every Markdown file of the repository (`make check-docs`).
 
 Links and anchors lead somewhere. Lines have 120 columns at most, cells of tables 20 words. Blocks of TOML and JSON
-parse. Each guide begins with a sentence and has a picture, and the index and the book list each page. Pictures of
-figures have the values of their tables. Each message that troubleshooting.md quotes stands in the sources, and
-concurrency.md lists each lock and each file that starts a thread. Modules that pages about design name
+parse. Guides and reference pages begin with a sentence, guides have a picture, and the index and the book list each
+page. Pictures of figures have the values of their tables. Each message that troubleshooting.md quotes stands in the
+sources, and concurrency.md lists each lock and each file that starts a thread. Modules that pages about design name
 exist. Pages and program have the same routes and environment variables, and a key of the configuration that a page
-names exists, with the default that the page says.
-Commands and flags are checked by `cargo test -p oasis documented_commands`, the defaults of oasis.toml by `cargo test
--p oasis config`.
+names exists, with the default that the page says. Commands and flags are checked by `cargo test -p oasis
+documented_commands`, the defaults of oasis.toml by `cargo test -p oasis config`.
 """
 
 import json
@@ -129,7 +128,7 @@ def check_pictures() -> Iterator[str]:
         linked.update(image for _, image in images)
         if name.startswith("docs/guides/") and not any(shown for shown, _ in images):
             yield f"{name}: has no picture"
-        if name.startswith("docs/guides/") and re.match(r"# .*\n+(?:```|\||!\[)", (ROOT / name).read_text()):
+        if name.startswith(("docs/guides/", "docs/reference/")) and re.match(r"# .*\n+(?:```|\||!\[)", (ROOT / name).read_text()):
             yield f"{name}: the first screen does not say what one gets, and what one needs"
     for image in sorted((ROOT / "docs/images").iterdir()):
         if image.name not in linked:

@@ -1,8 +1,7 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
+import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import ts from 'typescript';
 import { expect, it } from 'vitest';
+import { importsIn } from './imports_in.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const LARGEST_CYCLE = 3;
@@ -22,23 +21,6 @@ it('finds a cycle and leaves out the files that only lead into it', () => {
   ]);
   expect(cycles(imports).map((files) => files.sort())).toEqual([['a', 'b', 'c']]);
 });
-
-/** The files that each file of a folder imports, those for their types alone included. */
-function importsIn(folder: string): Map<string, string[]> {
-  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .filter((name) => /\.tsx?$/.test(name))
-    .map((name) => join(folder, name));
-  const known = new Set(files);
-  return new Map(
-    files.map((file) => {
-      const { importedFiles } = ts.preProcessFile(readFileSync(file, 'utf8'));
-      return [
-        file,
-        importedFiles.map(({ fileName }) => join(dirname(file), fileName)).filter((to) => known.has(to)),
-      ];
-    }),
-  );
-}
 
 /** Groups of files that all reach each other (Tarjan's strongly connected components, without single files). */
 function cycles(imports: ReadonlyMap<string, readonly string[]>): string[][] {

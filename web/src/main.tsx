@@ -1,7 +1,7 @@
 import { render } from 'preact';
-import { App } from './components/app.tsx';
-import { showHiddenCharacters } from './components/visible_text.ts';
-import { start } from './state/actions.ts';
+import { App } from './shell/app.tsx';
+import { start } from './shell/start.ts';
+import { showHiddenCharacters } from './shell/visible_text.ts';
 import './styles/theme.css';
 import './styles/base.css';
 import './styles/header.css';

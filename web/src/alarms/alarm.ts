@@ -1,5 +1,5 @@
-import { type Fields, isFields } from '../fields.ts';
-import { keyOf, type Target } from '../stream/view.ts';
+import { type Fields, isFields } from '../wire/fields.ts';
+import { keyOf, type Target } from '../wire/target.ts';
 
 /** Alarms of the DAC (http-api.md, "alarms"). Times are milliseconds since 1970. */
 

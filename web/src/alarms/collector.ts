@@ -1,4 +1,4 @@
-import { isFields } from '../fields.ts';
+import { isFields } from '../wire/fields.ts';
 import { type Alarm, needsAttention, parseAlarm } from './alarm.ts';
 import { alarmBook, leftOut } from './book.ts';
 

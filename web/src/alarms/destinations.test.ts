@@ -1,9 +1,9 @@
 import { afterEach, expect, it, vi } from 'vitest';
-import { Refusal } from '../state/api.ts';
+import { Refusal } from '../api/api.ts';
 import { parseDestinations, testDestination } from './destinations.ts';
 
 const asked = vi.hoisted(() => vi.fn());
-vi.mock('../state/api.ts', async (original) => ({ ...(await original<object>()), fetchJson: asked }));
+vi.mock('../api/api.ts', async (original) => ({ ...(await original<object>()), fetchJson: asked }));
 
 afterEach(() => asked.mockReset());
 

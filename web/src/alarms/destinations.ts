@@ -1,6 +1,6 @@
-import { isFields, listOf } from '../fields.ts';
-import { fetchJson, Refusal } from '../state/api.ts';
+import { fetchJson, Refusal } from '../api/api.ts';
 import { destinationStrings } from '../strings/destinations.ts';
+import { isFields, listOf } from '../wire/fields.ts';
 import { numberIn, textIn } from './alarm.ts';
 
 const words = destinationStrings.destinations;

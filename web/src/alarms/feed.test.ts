@@ -70,7 +70,7 @@ afterEach(() => {
 
 async function start(hasAlarms = true) {
   const [{ followAlarms }, { connection }, { who }, book] = await Promise.all([
-    import('./follow.ts'),
+    import('../state/follow_alarms.ts'),
     import('../state/store.ts'),
     import('../state/session.ts'),
     import('./book.ts'),

@@ -1,11 +1,11 @@
-import { isFields, valuesOf } from '../fields.ts';
-import { askStream, fetchJson, Refusal } from '../state/api.ts';
-import { alarmsRaised, isLoud } from '../state/tab_alarms.ts';
+import { askStream, fetchJson, Refusal } from '../api/api.ts';
 import { Backoff } from '../stream/backoff.ts';
-import { strings } from '../strings.ts';
+import { strings } from '../strings/strings.ts';
+import { isFields, valuesOf } from '../wire/fields.ts';
 import { alarmSource, feedProblem } from './book.ts';
 import { AlarmBook } from './collector.ts';
 import { EventStreamParser } from './event_stream.ts';
+import { alarmsRaised, isLoud } from './tab_alarms.ts';
 
 const words = strings.alarms;
 

@@ -1,6 +1,6 @@
-import { type Fields, isFields, listOf } from '../fields.ts';
-import { fetchJson } from '../state/api.ts';
-import type { Target } from '../stream/view.ts';
+import { fetchJson } from '../api/api.ts';
+import { type Fields, isFields, listOf } from '../wire/fields.ts';
+import type { Target } from '../wire/target.ts';
 import {
   type AlarmState,
   alarmKey,

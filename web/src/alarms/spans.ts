@@ -1,4 +1,3 @@
-import type { RuleLimit } from '../charts/draw_alarms.ts';
 import { type Alarm, isInhibited, type Severity } from './alarm.ts';
 import type { Entry } from './journal.ts';
 
@@ -14,6 +13,16 @@ export interface AlarmSpan {
   readonly isKnown: boolean;
   /** Whether an operator has put the alarm aside now. */
   readonly isAside?: boolean;
+}
+
+/** The constant limit of a rule, on the axis of its unit. */
+export interface RuleLimit {
+  readonly value: number;
+  readonly unit: string | undefined;
+  readonly severity: Severity;
+  readonly rule: string;
+  /** The metric that it limits; undefined if that is not known. */
+  readonly metric?: string | undefined;
 }
 
 /** What is known of an alarm from a moment on. */

@@ -1,5 +1,5 @@
 import { SEVERITIES, type Severity } from '../alarms/alarm.ts';
-import type { AlarmSpan } from '../alarms/spans.ts';
+import type { AlarmSpan, RuleLimit } from '../alarms/spans.ts';
 import { visible } from '../text/visible.ts';
 import type { Plot } from './draw_lines.ts';
 import { unionOf } from './draw_notes.ts';
@@ -7,16 +7,6 @@ import { canvasFont, type Palette } from './palette.ts';
 
 /** What a shade needs: it has no axis of values. */
 type Area = Omit<Plot, 'y'>;
-
-/** The constant limit of a rule, on the axis of its unit. */
-export interface RuleLimit {
-  readonly value: number;
-  readonly unit: string | undefined;
-  readonly severity: Severity;
-  readonly rule: string;
-  /** The metric that it limits; undefined if that is not known. */
-  readonly metric?: string | undefined;
-}
 
 /** Active; active before and now unknown; not active before and now unknown; active, but put aside by an operator. */
 const LOOKS = ['active', 'unknown', 'unsure', 'aside'] as const;

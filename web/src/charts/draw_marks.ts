@@ -1,5 +1,5 @@
-import { severityOf } from '../stream/causes.ts';
-import type { GapMark } from '../stream/query.ts';
+import type { GapMark } from '../series/causes.ts';
+import { severityOf } from '../series/causes.ts';
 import type { Plot } from './draw_lines.ts';
 import type { Palette } from './palette.ts';
 

@@ -1,5 +1,5 @@
 import type { Annotation } from '../state/annotations.ts';
-import { strings } from '../strings.ts';
+import { strings } from '../strings/strings.ts';
 import type { Plot } from './draw_lines.ts';
 import { canvasFont, type Palette } from './palette.ts';
 

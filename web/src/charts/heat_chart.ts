@@ -1,8 +1,8 @@
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
+import type { GapMark } from '../series/causes.ts';
 import type { HeatGrid } from '../series/heat_grid.ts';
 import { ValueScale } from '../series/value_scale.ts';
-import type { GapMark } from '../stream/query.ts';
 import { visible } from '../text/visible.ts';
 import { CHARACTER } from './axes.ts';
 import { drawGaps } from './draw_marks.ts';

@@ -1,9 +1,10 @@
 import { type Conversion, convert } from '../expressions/convert.ts';
 import type { FigureLook } from '../format/axis.ts';
+import type { GapMark } from '../series/causes.ts';
 import { Columns, Mark, trueExtremes } from '../series/columns.ts';
 import { counterRates } from '../series/rates.ts';
 import { finite } from '../series/value_scale.ts';
-import type { GapMark, ViewResult } from '../stream/query.ts';
+import type { ViewResult } from '../stream/query.ts';
 
 /** Properties of a line apart from its numbers. */
 export interface LineStyle extends FigureLook {

@@ -1,8 +1,8 @@
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
+import type { GapMark } from '../series/causes.ts';
 import type { Spectrogram } from '../series/spectrogram.ts';
 import { ValueScale } from '../series/value_scale.ts';
-import type { GapMark } from '../stream/query.ts';
 import { drawGaps } from './draw_marks.ts';
 import type { Palette } from './palette.ts';
 import { type ChartEvents, plotOptions } from './plot_options.ts';

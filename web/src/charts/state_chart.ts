@@ -4,7 +4,7 @@ import type { AlarmSpan } from '../alarms/spans.ts';
 import type { StateRun } from '../series/states.ts';
 import { gapAt } from '../stream/gap_at.ts';
 import type { ViewResult } from '../stream/query.ts';
-import { strings } from '../strings.ts';
+import { strings } from '../strings/strings.ts';
 import { visible } from '../text/visible.ts';
 import { drawAlarms } from './draw_alarms.ts';
 import { drawGaps } from './draw_marks.ts';

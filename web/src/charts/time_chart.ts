@@ -1,13 +1,14 @@
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
-import type { AlarmSpan } from '../alarms/spans.ts';
+import type { AlarmSpan, RuleLimit } from '../alarms/spans.ts';
 import { convert } from '../expressions/convert.ts';
+import type { GapMark } from '../series/causes.ts';
 import { ValueScale } from '../series/value_scale.ts';
 import type { Annotation } from '../state/annotations.ts';
 import type { Marker } from '../state/markers.ts';
 import { gapAt } from '../stream/gap_at.ts';
-import type { GapMark, ViewResult } from '../stream/query.ts';
-import { drawAlarms, drawRuleLimits, type RuleLimit } from './draw_alarms.ts';
+import type { ViewResult } from '../stream/query.ts';
+import { drawAlarms, drawRuleLimits } from './draw_alarms.ts';
 import { drawInfinities, drawLine, fillArea, type Plot } from './draw_lines.ts';
 import { drawMarkers } from './draw_markers.ts';
 import { drawGaps, drawLimits, type Limit } from './draw_marks.ts';

@@ -2,10 +2,10 @@ import { isStruct, isVector, type Meaning, type Metric, type MetricType, type Va
 import { useRef } from 'preact/hooks';
 import { formatScalar } from '../format/number.ts';
 import { formatUnit } from '../format/unit.ts';
-import { useRoom } from '../panels/use_room.ts';
 import type { PerSecond } from '../stream/counters.ts';
-import { strings } from '../strings.ts';
+import { strings } from '../strings/strings.ts';
 import { RateNote, ScalarValue } from './scalar_value.tsx';
+import { useRoom } from './use_room.ts';
 
 /** Most elements shown; the count of the others follows. */
 const MAX_ELEMENTS = 64;

@@ -1,9 +1,9 @@
 import type { Metric } from '@oasis/wire';
 import { useSignal } from '@preact/signals';
 import { formatUnit } from '../format/unit.ts';
-import { isLine } from '../panels/plan.ts';
+import { isLine } from '../series/metrics.ts';
 import type { CommandRequest } from '../stream/protocol.ts';
-import { strings } from '../strings.ts';
+import { strings } from '../strings/strings.ts';
 
 const words = strings.commands;
 

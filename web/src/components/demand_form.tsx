@@ -2,7 +2,7 @@ import type { DemandRange } from '@oasis/wire';
 import { useSignal } from '@preact/signals';
 import { formatHertz } from '../format/name.ts';
 import { type CommandRequest, type DemandEntry, isRate } from '../stream/protocol.ts';
-import { strings } from '../strings.ts';
+import { strings } from '../strings/strings.ts';
 import { useUniqueId } from './use_unique_id.ts';
 
 const words = strings.commands;

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { openDialog } from '../state/dialogs.ts';
-import { strings } from '../strings.ts';
+import { strings } from '../strings/strings.ts';
 import { IconButton } from './icon.tsx';
 
 const FIELDS = 'input:not([type=file]), select, textarea, [contenteditable=true]';

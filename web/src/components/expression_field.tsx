@@ -10,8 +10,8 @@ import { entryOf } from '../state/registry.ts';
 import { readSchemas } from '../state/schemas.ts';
 import { registry } from '../state/store.ts';
 import { schemaOfTarget } from '../state/target_schema.ts';
-import type { Target } from '../stream/view.ts';
-import { strings } from '../strings.ts';
+import { strings } from '../strings/strings.ts';
+import type { Target } from '../wire/target.ts';
 import { useUniqueId } from './use_unique_id.ts';
 
 const words = strings.expressions;

@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals';
 import type { FunctionComponent } from 'preact';
 import { useEffect } from 'preact/hooks';
-import { strings } from '../strings.ts';
+import { strings } from '../strings/strings.ts';
 
 const words = strings.panels;
 

@@ -1,6 +1,6 @@
 import { type NamePart, partsOf } from '../format/name_parts.ts';
 import { tellingNames } from '../state/names.ts';
-import type { Target } from '../stream/view.ts';
+import type { Target } from '../wire/target.ts';
 
 /** Beginnings and ends of letters. */
 export type Ranges = readonly (readonly [number, number])[];

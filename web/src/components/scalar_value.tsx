@@ -5,7 +5,7 @@ import { fitNumber } from '../format/fit.ts';
 import { formatRough, formatScalar } from '../format/number.ts';
 import { scaledBytes } from '../format/unit.ts';
 import type { PerSecond } from '../stream/counters.ts';
-import { strings } from '../strings.ts';
+import { strings } from '../strings/strings.ts';
 
 interface Props {
   readonly type: MetricType;

@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals';
-import { strings } from '../strings.ts';
+import { strings } from '../strings/strings.ts';
 
 /** A button that asks once more before it acts. */
 export function SureButton(props: {

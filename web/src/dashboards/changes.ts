@@ -1,10 +1,10 @@
 import { effect, signal } from '@preact/signals';
 import type { LayoutDocument } from '../layout/document.ts';
 import { extentOf, isSameButForSizes, isSameLayout } from '../layout/same.ts';
+import { applyLayout, currentLayout, geometry } from '../layout/saved.ts';
 import { annotations } from '../state/annotations.ts';
 import { dashboard, isChanged } from '../state/dashboard.ts';
 import { panels } from '../state/panels.ts';
-import { applyLayout, currentLayout, geometry } from '../state/saved.ts';
 
 /** What was changed in the layout since it was opened, and the way back. */
 

@@ -1,8 +1,8 @@
-import { isFields, withinDepth } from '../fields.ts';
+import { fileName, saveFile } from '../charts/save_file.ts';
 import { parseLayout } from '../layout/document.ts';
-import { fileName, saveFile } from '../panels/save_file.ts';
+import { applyLayout, currentLayout } from '../layout/saved.ts';
 import { dashboard } from '../state/dashboard.ts';
-import { applyLayout, currentLayout } from '../state/saved.ts';
+import { isFields, withinDepth } from '../wire/fields.ts';
 import { kept } from './kept.ts';
 import { defaultNode } from './open.ts';
 import { isTemplate, withNode, withVariable } from './template.ts';

@@ -1,10 +1,10 @@
 import { formatExpression, mapReferences, parseExpression } from '../expressions/syntax.ts';
 import { ExpressionError, quoteName } from '../expressions/tokens.ts';
-import { type Fields, isFields } from '../fields.ts';
 import { parseLayout } from '../layout/document.ts';
 import { canonical } from '../layout/same.ts';
-import { targetsOf } from '../panels/spec.ts';
+import { targetsOf } from '../state/panel_kinds.ts';
 import { mapValues } from '../text/markdown.ts';
+import { type Fields, isFields } from '../wire/fields.ts';
 
 /** Stands for a node that is chosen on the page. */
 export const VARIABLE = '$node';

@@ -1,8 +1,8 @@
 import type { Metric, Schema } from '@oasis/wire';
 import { metricAt } from '../series/parts.ts';
-import { keyOf, type Target } from '../stream/view.ts';
-import { expressionStrings } from '../strings/expressions.ts';
+import { keyOf, type Target } from '../wire/target.ts';
 import type { Plan, PlanInput, PlanNode } from './plan.ts';
+import { expressionStrings } from './strings.ts';
 import { type FunctionName, formatReference, type Reference, type Syntax } from './syntax.ts';
 import { ExpressionError } from './tokens.ts';
 import {

@@ -1,18 +1,15 @@
-import type { InstanceEntry } from '../stream/protocol.ts';
-import type { Target } from '../stream/view.ts';
-import { expressionStrings } from '../strings/expressions.ts';
+import type { Target } from '../wire/target.ts';
+import { expressionStrings } from './strings.ts';
 import { mapReferences, parseExpression, referencesIn, type Syntax } from './syntax.ts';
 import { ExpressionError, quoteName } from './tokens.ts';
 
 const words = expressionStrings.expressions;
 
-type Named = Pick<InstanceEntry, 'node' | 'instance'>;
-
 /** Nodes that a message names at most. */
 const NAMED = 3;
 
 /** Adds the node to each reference without one. Throws an {@link ExpressionError} if none or several nodes have the instance. */
-export function resolve(syntax: Syntax, instances: readonly Named[]): Syntax {
+export function resolve(syntax: Syntax, instances: readonly Target[]): Syntax {
   return mapReferences(syntax, (reference) => {
     const { node, instance } = reference;
     const found = instances.filter((entry) => entry.instance === instance);
@@ -23,7 +20,7 @@ export function resolve(syntax: Syntax, instances: readonly Named[]): Syntax {
     }
     if (found.length === 0) throw new ExpressionError(words.unknownInstance(instance));
     if (found.length > 1) {
-      const written = ({ node }: Named) => `${quoteName(node)}/${quoteName(instance)}`;
+      const written = ({ node }: Target) => `${quoteName(node)}/${quoteName(instance)}`;
       const choices = found.slice(0, NAMED).map(written);
       throw new ExpressionError(words.ambiguous(instance, choices.join(' or '), found.length > NAMED));
     }

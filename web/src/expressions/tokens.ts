@@ -1,4 +1,4 @@
-import { expressionStrings } from '../strings/expressions.ts';
+import { expressionStrings } from './strings.ts';
 
 const words = expressionStrings.expressions;
 

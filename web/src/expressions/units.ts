@@ -1,5 +1,5 @@
 import { formatUnit } from '../format/unit.ts';
-import { expressionStrings } from '../strings/expressions.ts';
+import { expressionStrings } from './strings.ts';
 import { ExpressionError } from './tokens.ts';
 
 const words = expressionStrings.expressions;

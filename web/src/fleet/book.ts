@@ -1,5 +1,5 @@
-import { type Fields, listOf, valuesOf } from '../fields.ts';
-import { type Labels, parseLabels } from '../stream/settings.ts';
+import { type Fields, listOf, valuesOf } from '../wire/fields.ts';
+import { type Labels, parseLabels } from '../wire/settings.ts';
 import { type FleetType, type FleetValue, type Health, POINTS } from './query.ts';
 
 /** Rounds over which a sparkline is drawn through for an instance without a known rate. */

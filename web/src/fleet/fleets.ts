@@ -1,4 +1,4 @@
-import type { Fields } from '../fields.ts';
+import type { Fields } from '../wire/fields.ts';
 import { FleetBook } from './book.ts';
 import { type Listing, listingOf } from './listing.ts';
 import {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { NO_LABELS } from '../stream/settings.ts';
+import { NO_LABELS } from '../wire/settings.ts';
 import { captured, groupOf, prefixOf } from './group.ts';
 
 const labels = { site: 'graz' };

@@ -1,4 +1,4 @@
-import { type Labels, parseLabels } from '../stream/settings.ts';
+import { type Labels, parseLabels } from '../wire/settings.ts';
 import { type FleetBook, type Member, numeric } from './book.ts';
 import { groupOf } from './group.ts';
 import {

@@ -1,6 +1,6 @@
 /** What a fleet panel asks the worker for, and the answer. */
 
-import type { Labels } from '../stream/settings.ts';
+import type { Labels } from '../wire/settings.ts';
 
 /** Which instances, by patterns with `*`, and which of their metrics. */
 export interface FleetSelection {

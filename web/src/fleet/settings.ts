@@ -1,4 +1,4 @@
-import { type Fields, isFields, valuesOf } from '../fields.ts';
+import { type Fields, isFields, valuesOf } from '../wire/fields.ts';
 import {
   columns,
   type FleetMetricChoice,

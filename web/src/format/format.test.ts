@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { decodeTargets, encodeTargets } from '../layout/address.ts';
+import { decodeTargets, encodeTargets } from '../state/address.ts';
 import { formatFigure, formatQuantity, scaledDuration } from './axis.ts';
 import { shortType } from './name.ts';
 import { formatInteger, formatReal, formatRough } from './number.ts';

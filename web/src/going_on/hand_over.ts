@@ -1,5 +1,5 @@
-import { isFields, listOf } from '../fields.ts';
 import { type Position, positionIn } from '../stream/position.ts';
+import { isFields, listOf } from '../wire/fields.ts';
 import { REMEMBERED_MS, recent, type Stop } from './rules.ts';
 
 /**

@@ -1,16 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { strings } from '../strings.ts';
+import { descriptions } from '../panels/descriptions.ts';
 import { helpOf, parseReference, unlinked } from './page_reference.ts';
 
 const PAGE = fileURLToPath(new URL('../../../docs/reference/page.md', import.meta.url));
 const reference = parseReference(readFileSync(PAGE, 'utf8'));
 
 describe('the reference of the page', () => {
-  it.each(Object.keys(strings.panels.kind))('has a line about the panel %s', (kind) => {
+  it.each(descriptions)('has a line about the panel $kind', ({ name }) => {
     // A new kind of panel needs a line in the table "Panels" of docs/reference/page.md.
-    expect(helpOf(reference, kind)?.shows).toMatch(/\S/);
+    expect(helpOf(reference, name)?.shows).toMatch(/\S/);
   });
 
   it('has the sections that panels name', () => {

@@ -29,19 +29,6 @@ export interface Reference {
   readonly panels: readonly PanelHelp[];
 }
 
-/** Kinds of panels whose name in the reference is another one. */
-const NAMES: ReadonlyMap<string, string> = new Map([
-  ['instance', 'values'],
-  ['auto', 'chart'],
-  ['series', 'chart'],
-  ['rose', 'wind'],
-  ['xy', 'XY'],
-  ['logs', 'log search'],
-  ['overlay', 'curves'],
-  ['sql', 'SQL'],
-  ['heat', 'heat map'],
-]);
-
 const PANELS = 'Panels';
 const BELOW = / ?\(\[below\]\(#([^)]+)\)\)/;
 
@@ -63,10 +50,9 @@ export function parseReference(text: string): Reference {
   };
 }
 
-/** Returns what the reference says about a kind of panel. */
-export function helpOf(reference: Reference, kind: string): PanelHelp | undefined {
-  const name = NAMES.get(kind) ?? kind.replaceAll('-', ' ');
-  return reference.panels.find((panel) => panel.name === name);
+/** Returns what the reference says about a kind of panel, by its name in titles. */
+export function helpOf(reference: Reference, name: string): PanelHelp | undefined {
+  return reference.panels.find((panel) => panel.name.toLowerCase() === name.toLowerCase());
 }
 
 function parseSection(text: string): Section {

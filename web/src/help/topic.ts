@@ -1,10 +1,11 @@
 import { signal } from '@preact/signals';
-import { activeDock } from '../layout/active_dock.ts';
+import { activeDock } from '../state/active_dock.ts';
 import { openDialog } from '../state/dialogs.ts';
+import type { PanelKind } from '../state/panel_kinds.ts';
 import { panels } from '../state/panels.ts';
 
 /** What the help dialog is about: a kind of panel, or a section of the reference. */
-export type Topic = { readonly panel: string } | { readonly section: string };
+export type Topic = { readonly panel: PanelKind } | { readonly section: string };
 
 export const topic = signal<Topic>({ section: 'panels' });
 

@@ -2,13 +2,14 @@ import { createDockview, type DockviewApi, type IContentRenderer } from 'dockvie
 import 'dockview/dist/styles/dockview.css';
 import { signal } from '@preact/signals';
 import { type ComponentChild, h, render } from 'preact';
+import { descriptionOf } from '../panels/descriptions.ts';
 import { PanelFrame } from '../panels/panel_frame.tsx';
-import { isSingle, type PanelSpec, targetsOf } from '../panels/spec.ts';
-import { titleOf } from '../panels/title.ts';
+import type { ActiveDock } from '../state/active_dock.ts';
 import { isViewOnly } from '../state/mode.ts';
-import { keyOf } from '../stream/view.ts';
-import { strings } from '../strings.ts';
-import type { ActiveDock } from './active_dock.ts';
+import { type PanelSpec, targetsOf } from '../state/panel_kinds.ts';
+import { titleOf } from '../state/panel_titles.ts';
+import { strings } from '../strings/strings.ts';
+import { keyOf } from '../wire/target.ts';
 import type { Geometry } from './geometry.ts';
 import { HeadActions } from './head_actions.ts';
 import { Restartable } from './restartable.ts';
@@ -151,20 +152,19 @@ export class Dock implements ActiveDock {
       this.api.addPanel(common);
       return;
     }
-    // Rules are written beside the charts that show what they do.
-    if (spec.kind === 'rules') {
+    if (placeOf(spec) === 'roomiest') {
       this.api.addPanel({ ...common, position: this.roomiest() });
       return;
     }
-    if (isSingle(spec.kind)) {
-      const other = this.specs.find(({ id, kind }) => id !== spec.id && kind !== 'rules' && isSingle(kind));
+    if (placeOf(spec) === 'bottom') {
+      const other = this.specs.find((each) => each.id !== spec.id && placeOf(each) === 'bottom');
       const position =
         other && this.api.getPanel(other.id) ? { referencePanel: other.id } : { direction: 'below' as const };
       this.api.addPanel({ ...common, initialHeight: this.api.height * BOOKS_SHARE, position });
       return;
     }
-    if (spec.kind === 'instance') {
-      const tables = this.specs.filter((other) => other.kind === 'instance' && this.api.getPanel(other.id));
+    if (placeOf(spec) === 'row') {
+      const tables = this.specs.filter((other) => placeOf(other) === 'row' && this.api.getPanel(other.id));
       const last = tables.at(-1);
       const rows = new Set(tables.map((other) => this.api.getPanel(other.id)?.group.id)).size;
       if (rows < ROWS) this.api.addPanel({ ...common, position: { direction: 'below' } });
@@ -175,7 +175,7 @@ export class Dock implements ActiveDock {
         });
       return;
     }
-    const partner = beside.find((other) => other.kind !== 'instance') ?? this.pair(beside);
+    const partner = beside.find((other) => placeOf(other) !== 'row') ?? this.pair(beside);
     if (partner) {
       this.api.addPanel({
         ...common,
@@ -224,7 +224,7 @@ export class Dock implements ActiveDock {
     if (!group || group.panels.length < 2) return undefined;
     for (const panel of group.panels) {
       const spec = this.specs.find(({ id }) => id === panel.id);
-      const found = spec && this.siblings(spec).find((other) => other.kind !== 'instance');
+      const found = spec && this.siblings(spec).find((other) => placeOf(other) !== 'row');
       if (found) return found;
     }
     return undefined;
@@ -239,6 +239,10 @@ export class Dock implements ActiveDock {
       this.isBusy = before;
     }
   }
+}
+
+function placeOf({ kind }: PanelSpec) {
+  return descriptionOf(kind).place;
 }
 
 /** A panel's content, drawn by Preact. */

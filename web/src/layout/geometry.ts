@@ -1,5 +1,5 @@
 import type { SerializedDockview } from 'dockview-core';
-import { type Fields, isFields, valuesOf } from '../fields.ts';
+import { type Fields, isFields, valuesOf } from '../wire/fields.ts';
 
 /** Where the panels of a layout are, in the docking library's own format. */
 export type Geometry = SerializedDockview;

@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals';
 import type { IHeaderActionsRenderer } from 'dockview-core';
 import { h, render } from 'preact';
-import { PanelHelpButton } from '../components/panel_help_button.tsx';
+import { PanelHelpButton } from '../help/panel_help_button.tsx';
 
 /** What stands at the end of a row of tabs, about the panel in front. */
 export class HeadActions implements IHeaderActionsRenderer {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { instancesWanted, isTemplate, withNode } from '../dashboards/template.ts';
-import { type Fields, isFields, withinDepth } from '../fields.ts';
+import { type Fields, isFields, withinDepth } from '../wire/fields.ts';
 import { parseLayout } from './document.ts';
 import { type Geometry, parseGeometry } from './geometry.ts';
 

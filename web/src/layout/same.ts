@@ -1,4 +1,4 @@
-import { isFields, listOf } from '../fields.ts';
+import { isFields, listOf } from '../wire/fields.ts';
 import type { LayoutDocument } from './document.ts';
 
 /** Part of a row or column by which a panel may differ: restoring rounds to pixels. */

@@ -1,5 +1,5 @@
 import type { Metric } from '@oasis/wire';
-import { isFields } from '../fields.ts';
+import { isFields } from '../wire/fields.ts';
 import type { LogRecord } from './search.ts';
 
 /** Texts that a record is about. */

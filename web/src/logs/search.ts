@@ -1,6 +1,6 @@
-import { type Fields, isFields, listOf } from '../fields.ts';
-import { askWhenFree } from '../state/ask_when_free.ts';
-import type { Target } from '../stream/view.ts';
+import { askWhenFree } from '../api/ask_when_free.ts';
+import { type Fields, isFields, listOf } from '../wire/fields.ts';
+import type { Target } from '../wire/target.ts';
 
 /** Longest wait for a page: it may read a gibibyte. */
 const PATIENCE_MS = 60_000;

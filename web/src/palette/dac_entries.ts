@@ -1,12 +1,12 @@
+import { fetchJson } from '../api/api.ts';
 import { openDashboard, saveDashboard } from '../dashboards/open.ts';
-import { fetchJson } from '../state/api.ts';
 import { dacLayouts, listLayouts, type Replaced } from '../state/dac_layouts.ts';
 import { dashboard } from '../state/dashboard.ts';
 import { type HandlerStatus, parseHandlers } from '../state/handlers.ts';
 import { mayAdminister } from '../state/session.ts';
 import { hasArchive } from '../state/store.ts';
 import { listTestRuns, startTestRun, stopTestRun, testRuns } from '../state/test_runs.ts';
-import { strings } from '../strings.ts';
+import { strings } from '../strings/strings.ts';
 import { askDac, run } from './dac_requests.ts';
 import type { PaletteEntry, PaletteLevel } from './entry.ts';
 

@@ -1,8 +1,8 @@
-import { fetchJson } from '../state/api.ts';
+import { fetchJson } from '../api/api.ts';
 import { notify } from '../state/notice.ts';
 import type { CommandRequest } from '../stream/protocol.ts';
-import type { Target } from '../stream/view.ts';
-import { strings } from '../strings.ts';
+import { strings } from '../strings/strings.ts';
+import type { Target } from '../wire/target.ts';
 
 const words = strings.palette;
 

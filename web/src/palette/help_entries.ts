@@ -1,8 +1,8 @@
 import { loadReference } from '../help/load.ts';
 import type { Reference } from '../help/page_reference.ts';
 import { openTopic } from '../help/topic.ts';
-import type { PanelKind } from '../panels/spec.ts';
-import { strings } from '../strings.ts';
+import { descriptions } from '../panels/descriptions.ts';
+import { strings } from '../strings/strings.ts';
 import type { PaletteEntry } from './entry.ts';
 
 let reference: Reference | undefined;
@@ -13,12 +13,12 @@ export async function prepareHelp(): Promise<void> {
 
 /** Help on each kind of panel, and the sections of the reference. */
 export function* helpEntries(): Iterable<PaletteEntry> {
-  const kinds = Object.keys(strings.panels.kind).filter((kind) => kind !== 'auto') as PanelKind[];
-  for (const kind of kinds) {
+  for (const { kind, name } of descriptions) {
+    if (kind === 'auto') continue;
     yield {
       id: `help ${kind}`,
       kind: 'help',
-      title: strings.palette.panelHelp(strings.panels.kind[kind]),
+      title: strings.palette.panelHelp(name),
       run: () => openTopic({ panel: kind }),
     };
   }

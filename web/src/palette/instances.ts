@@ -1,19 +1,19 @@
 import type { Metric } from '@oasis/wire';
 import { formatHertz, shortType } from '../format/name.ts';
-import { activeDock } from '../layout/active_dock.ts';
-import { buildPanels, fits, type WantedKind } from '../panels/build.ts';
-import { targetsOf } from '../panels/spec.ts';
+import { isNumber, isScalar } from '../series/metrics.ts';
 import { can } from '../state/abilities.ts';
 import { unwatch, watch } from '../state/actions.ts';
+import { activeDock } from '../state/active_dock.ts';
 import { editLabels, labelsOf, pairsOf } from '../state/labels.ts';
+import { targetsOf } from '../state/panel_kinds.ts';
 import { openPanels, panels, revealed } from '../state/panels.ts';
 import { readSchemas } from '../state/schemas.ts';
 import { mayAdminister } from '../state/session.ts';
 import { chosenKeys, registry } from '../state/store.ts';
 import { schemaOfTarget } from '../state/target_schema.ts';
 import { type CommandRequest, type InstanceEntry, isRate } from '../stream/protocol.ts';
-import { keyOf, type Target } from '../stream/view.ts';
-import { strings } from '../strings.ts';
+import { strings } from '../strings/strings.ts';
+import { keyOf, type Target } from '../wire/target.ts';
 import { askDac, giveCommand } from './dac_requests.ts';
 import type { PaletteEntry, PaletteLevel } from './entry.ts';
 
@@ -83,8 +83,10 @@ function metricEntry(entry: InstanceEntry, metric: Metric): PaletteEntry {
 
 /** Opens the panel that suits a metric best. */
 function openMetric(target: Target, metric: Metric): void {
-  const kind: WantedKind = fits('chart', metric) ? 'chart' : fits('states', metric) ? 'states' : 'values';
-  openPanels(buildPanels(kind, [{ target, metric: metric.name }], schemaOfTarget));
+  const sources = [{ target, metrics: [metric.name] }];
+  if (isNumber(metric)) openPanels([{ kind: 'series', sources, mode: 'lines' }]);
+  else if (isScalar(metric)) openPanels([{ kind: 'states', sources }]);
+  else openPanels([{ kind: 'instance', target }]);
   const last = panels.peek().at(-1);
   if (last) reveal(last.id);
 }

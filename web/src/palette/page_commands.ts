@@ -1,12 +1,12 @@
+import { bindings } from '../commands/keys.ts';
+import { resetLayout } from '../commands/layout_actions.ts';
 import { exportDashboard } from '../dashboards/files.ts';
 import { formatSpan } from '../format/time.ts';
 import { mayReadAuditLog } from '../state/audit_log.ts';
 import { openDialog } from '../state/dialogs.ts';
-import { bindings } from '../state/keys.ts';
-import { resetLayout } from '../state/layout_actions.ts';
 import { mayAdminister, signOut, who } from '../state/session.ts';
 import { SPANS, setSpan } from '../state/time.ts';
-import { strings } from '../strings.ts';
+import { strings } from '../strings/strings.ts';
 import type { PaletteEntry } from './entry.ts';
 
 const words = strings.palette;

@@ -1,10 +1,9 @@
-import { wantedKinds } from '../panels/build.ts';
-import { isSingle, type PanelKind } from '../panels/spec.ts';
-import { titleOf } from '../panels/title.ts';
+import { descriptions, panelChoices } from '../panels/descriptions.ts';
 import { openDialog } from '../state/dialogs.ts';
-import { openSingle, panels, wantedKind } from '../state/panels.ts';
-import { addStrings } from '../strings/add_panel.ts';
-import { strings } from '../strings.ts';
+import { logicOf, type SingleKind } from '../state/panel_kinds.ts';
+import { titleOf } from '../state/panel_titles.ts';
+import { openSingle, panels, wantedChoice } from '../state/panels.ts';
+import { strings } from '../strings/strings.ts';
 import type { PaletteEntry } from './entry.ts';
 import { reveal } from './instances.ts';
 
@@ -18,7 +17,7 @@ export function* openPanelEntries(): Iterable<PaletteEntry> {
       kind: 'panel',
       title: titleOf(spec),
       detail: words.openPanel,
-      words: strings.panels.kind[spec.kind],
+      words: logicOf(spec.kind).name,
       run: () => reveal(spec.id),
     };
   }
@@ -26,18 +25,19 @@ export function* openPanelEntries(): Iterable<PaletteEntry> {
 
 /** Panels to add. */
 export function* addPanelEntries(): Iterable<PaletteEntry> {
-  for (const kind of wantedKinds) {
+  for (const { name, label, about } of panelChoices) {
     yield {
-      id: `add ${kind}`,
+      id: `add ${name}`,
       kind: 'panel',
-      title: words.addPanel(addStrings.kinds[kind]),
-      detail: addStrings.about[kind],
+      title: words.addPanel(label),
+      detail: about,
       run: () => {
-        if (isSingle(kind as PanelKind)) {
-          openSingle(kind as Parameters<typeof openSingle>[0]);
+        const single = descriptions.find(({ kind, isSingle }) => isSingle && kind === name);
+        if (single) {
+          openSingle(single.kind as SingleKind);
           return;
         }
-        wantedKind.value = kind;
+        wantedChoice.value = name;
         openDialog.value = 'add';
       },
     };

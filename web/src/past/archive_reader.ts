@@ -1,9 +1,9 @@
-import { type Fields, isFields, listOf } from '../fields.ts';
-import type { Pace } from '../stream/pace.ts';
-import type { PastState, ReadState } from '../stream/query.ts';
-import type { Target } from '../stream/view.ts';
+import type { Pace } from '../series/pace.ts';
+import { type Fields, isFields, listOf } from '../wire/fields.ts';
+import type { Target } from '../wire/target.ts';
 import { type NewestRequest, type NewestSamples, newestKind } from './newest.ts';
 import { type Points, parsePoints } from './points.ts';
+import type { PastState, ReadState } from './reads.ts';
 import { Reads, type RequestKind } from './reads.ts';
 import { StoredInstances, type StoredTimes } from './stored.ts';
 

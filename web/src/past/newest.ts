@@ -1,7 +1,7 @@
 import type { Metric, Value } from '@oasis/wire';
-import { isFields, listOf } from '../fields.ts';
 import type { RecordRow } from '../series/records.ts';
-import { fromJson, type JsonSample } from '../stream/doors/json_batch.ts';
+import { isFields, listOf } from '../wire/fields.ts';
+import { fromJson, type JsonSample } from '../wire/json_batch.ts';
 import type { RequestKind } from './reads.ts';
 
 /** The newest samples before a time, for lists and values of the past. */

@@ -1,6 +1,6 @@
-import { isFields, listOf } from '../fields.ts';
-import { isSilence, type Pace, type Recent, recentBefore } from '../stream/pace.ts';
-import type { GapMark } from '../stream/query.ts';
+import type { GapMark } from '../series/causes.ts';
+import { isSilence, type Pace, type Recent, recentBefore } from '../series/pace.ts';
+import { isFields, listOf } from '../wire/fields.ts';
 
 /** The DAC's answer for a long range as points (docs/reference/text-doors.md), as rows for charts. */
 

@@ -1,6 +1,5 @@
-import type { ReadState } from '../stream/query.ts';
-import type { Target } from '../stream/view.ts';
-import { keyOf } from '../stream/view.ts';
+import type { Target } from '../wire/target.ts';
+import { keyOf } from '../wire/target.ts';
 
 /** Minimum time before a request replaces one without an answer: a slow DAC gets few requests while somebody scrolls. */
 const PAUSE_MS = 150;
@@ -16,6 +15,12 @@ const KEEP_MS = 10_000;
 const TOO_WIDE = 422;
 /** How often a request is halved at most if its answer is too large. */
 const MAX_HALVINGS = 8;
+
+/** State of a request to the archive. */
+export type ReadState = 'reading' | 'ready' | 'failed';
+
+/** State of the archive's part of an answer; `none` if the archive has nothing for it. */
+export type PastState = 'none' | ReadState;
 
 /** Sends requests to the DAC and returns the number of each. */
 export interface Requester {

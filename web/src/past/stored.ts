@@ -1,5 +1,5 @@
-import { isFields, listOf } from '../fields.ts';
-import { keyOf, type Target } from '../stream/view.ts';
+import { isFields, listOf } from '../wire/fields.ts';
+import { keyOf, type Target } from '../wire/target.ts';
 
 /** Pause after a failed request. */
 const RETRY_MS = 5000;

@@ -1,7 +1,7 @@
 import { enumeratorOf, isStruct, isVector, type Metric, type MetricType, type Schema } from '@oasis/wire';
-import { isFields } from '../fields.ts';
-import { csvLine } from '../panels/save_file.ts';
-import type { JsonSample, SamplesMessage } from '../stream/doors/json_batch.ts';
+import { csvLine } from '../charts/save_file.ts';
+import { isFields } from '../wire/fields.ts';
+import type { JsonSample, SamplesMessage } from '../wire/json_batch.ts';
 
 /** Samples as lines of text, as `oasis export` writes them. 64-bit integers arrive as texts and are exact. */
 

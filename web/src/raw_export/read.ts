@@ -1,10 +1,10 @@
 import type { Schema } from '@oasis/wire';
-import { byNode } from '../alarms/clock.ts';
-import { type Fields, isFields, listOf } from '../fields.ts';
-import { askStream, fetchJson } from '../state/api.ts';
-import type { SamplesMessage } from '../stream/doors/json_batch.ts';
+import { askStream, fetchJson } from '../api/api.ts';
+import { byNode } from '../state/alarm_clock.ts';
 import { parseGaps } from '../stream/protocol.ts';
-import type { Target } from '../stream/view.ts';
+import { type Fields, isFields, listOf } from '../wire/fields.ts';
+import type { SamplesMessage } from '../wire/json_batch.ts';
+import type { Target } from '../wire/target.ts';
 import { samplesIn } from './count.ts';
 import { type DacFormat, type LineWriter, lineWriter, type TextFormat } from './formats.ts';
 

@@ -1,6 +1,6 @@
 import { numberIn, textIn } from '../alarms/alarm.ts';
-import { isFields, listOf } from '../fields.ts';
-import { fetchJson } from '../state/api.ts';
+import { fetchJson } from '../api/api.ts';
+import { isFields, listOf } from '../wire/fields.ts';
 
 /** What can stand at a place of a text. */
 export interface Completion {

@@ -1,6 +1,6 @@
 import { type Reference, referencesIn, type Syntax } from '../expressions/syntax.ts';
-import type { Target } from '../stream/view.ts';
 import { ruleStrings } from '../strings/rules.ts';
+import type { Target } from '../wire/target.ts';
 
 const words = ruleStrings.rules.derive;
 

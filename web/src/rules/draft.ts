@@ -1,6 +1,6 @@
 import { computed, effect, signal } from '@preact/signals';
-import { isFields } from '../fields.ts';
-import { Refusal } from '../state/api.ts';
+import { Refusal } from '../api/api.ts';
+import { isFields } from '../wire/fields.ts';
 import { type Diagnostic, deleteFile, MAX_RULES, parseDiagnostics, readFile, saveFile } from './files.ts';
 
 /** The text that somebody writes. It stays while the panel is closed, and over a reload of the page. */

@@ -1,6 +1,6 @@
 import { numberIn, SEVERITIES, type Severity, textIn } from '../alarms/alarm.ts';
-import { type Fields, isFields, listOf, valuesOf } from '../fields.ts';
-import { fetchJson } from '../state/api.ts';
+import { fetchJson } from '../api/api.ts';
+import { type Fields, isFields, listOf, valuesOf } from '../wire/fields.ts';
 
 /** Files of rules in the DAC (http-api.md, "rules"). */
 

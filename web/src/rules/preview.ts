@@ -1,9 +1,9 @@
 import { alarmKey, numberIn, severityIn, textIn, timeIn } from '../alarms/alarm.ts';
 import type { Entry } from '../alarms/journal.ts';
 import { type AlarmSpan, spansOf } from '../alarms/spans.ts';
-import { type Fields, isFields, listOf, valuesOf } from '../fields.ts';
-import { fetchJson } from '../state/api.ts';
-import { keyOf, type Target } from '../stream/view.ts';
+import { fetchJson } from '../api/api.ts';
+import { type Fields, isFields, listOf, valuesOf } from '../wire/fields.ts';
+import { keyOf, type Target } from '../wire/target.ts';
 import { type Diagnostic, parseDiagnostics } from './files.ts';
 
 /** What rules would have reported, if they had been there. */

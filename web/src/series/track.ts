@@ -1,5 +1,3 @@
-import { unwrap } from '../map/projection.ts';
-
 /** Places of an instance, oldest first. Angles are in degrees. */
 export interface Track {
   readonly times: Float64Array;
@@ -65,4 +63,17 @@ export function trackOf({ times, longitudes, latitudes, headings, colors, breaks
     colors: colors ? pick(colors) : new Float64Array(kept.length).fill(Number.NaN),
     breaks: Uint8Array.from(starts),
   };
+}
+
+/** Continues longitudes beyond 180, so that no step is longer than half the earth. */
+export function unwrap(longitudes: Float64Array): Float64Array {
+  const found = Float64Array.from(longitudes);
+  let turns = 0;
+  for (let index = 1; index < found.length; index++) {
+    const step = longitudes[index] - longitudes[index - 1];
+    if (step > 180) turns--;
+    else if (step < -180) turns++;
+    found[index] = longitudes[index] + 360 * turns;
+  }
+  return found;
 }

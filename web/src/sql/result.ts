@@ -1,4 +1,4 @@
-import { isFields, listOf } from '../fields.ts';
+import { isFields, listOf } from '../wire/fields.ts';
 
 /** A value of a row: integers are texts, so that none of their digits is lost. */
 export type Cell = string | number | null;

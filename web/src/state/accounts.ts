@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals';
-import { fetchJson } from './api.ts';
+import { fetchJson } from '../api/api.ts';
 
 /** Users, tokens and roles of the DAC, for administrators. */
 

@@ -1,8 +1,8 @@
 import { computed, effect, signal } from '@preact/signals';
-import { listOf } from '../fields.ts';
-import type { Target } from '../stream/view.ts';
-import { strings } from '../strings.ts';
-import { fetchJson } from './api.ts';
+import { fetchJson } from '../api/api.ts';
+import { strings } from '../strings/strings.ts';
+import { listOf } from '../wire/fields.ts';
+import type { Target } from '../wire/target.ts';
 import { rangeToRead } from './playback.ts';
 import { reread } from './reread.ts';
 import { hasArchive, isConnected } from './store.ts';

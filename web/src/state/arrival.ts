@@ -2,7 +2,7 @@ import { signal } from '@preact/signals';
 import { type HandOver, parseTrail } from '../going_on/hand_over.ts';
 import type { Stop } from '../going_on/rules.ts';
 import type { Position } from '../stream/position.ts';
-import { keyOf, type Target } from '../stream/view.ts';
+import { keyOf, type Target } from '../wire/target.ts';
 
 /** What the page of another DAC has handed over when it went on here. */
 export const arrival = signal<HandOver | undefined>(undefined);

@@ -1,6 +1,6 @@
 import { computed } from '@preact/signals';
-import { type Fields, isFields, listOf } from '../fields.ts';
-import { fetchJson } from './api.ts';
+import { fetchJson } from '../api/api.ts';
+import { type Fields, isFields, listOf } from '../wire/fields.ts';
 import { who } from './session.ts';
 
 /** A record of the audit log (audit-log.md). */

@@ -1,6 +1,6 @@
 import { computed, signal } from '@preact/signals';
 import type { InstanceEntry, NodeEntry } from '../stream/protocol.ts';
-import { keyOf } from '../stream/view.ts';
+import { keyOf } from '../wire/target.ts';
 import { now } from './now.ts';
 import { connection } from './store.ts';
 import { show, span } from './time.ts';

@@ -1,5 +1,5 @@
 import type { InstanceEntry } from '../stream/protocol.ts';
-import type { Target } from '../stream/view.ts';
+import type { Target } from '../wire/target.ts';
 
 /** The instances that are watched before the user has chosen any. */
 

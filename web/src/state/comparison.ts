@@ -1,5 +1,5 @@
-import { type Fields, isFields, listOf } from '../fields.ts';
-import { fetchJson } from './api.ts';
+import { fetchJson } from '../api/api.ts';
+import { type Fields, isFields, listOf } from '../wire/fields.ts';
 import type { TestRun } from './test_runs.ts';
 
 /** Two test runs side by side (http-api.md, "comparison"), worded like `oasis run compare`. */

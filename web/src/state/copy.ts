@@ -1,4 +1,4 @@
-import { strings } from '../strings.ts';
+import { strings } from '../strings/strings.ts';
 import { notify } from './notice.ts';
 
 /** Copies text to the clipboard and shows a notice. */

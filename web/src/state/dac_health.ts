@@ -1,6 +1,6 @@
 import { effect, signal } from '@preact/signals';
-import { isFields, listOf } from '../fields.ts';
-import { fetchJson } from './api.ts';
+import { fetchJson } from '../api/api.ts';
+import { isFields, listOf } from '../wire/fields.ts';
 import { reread } from './reread.ts';
 import { isConnected } from './store.ts';
 

@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
-import { type Fields, isFields, listOf, withinDepth } from '../fields.ts';
-import { fetchJson } from './api.ts';
+import { fetchJson } from '../api/api.ts';
+import { type Fields, isFields, listOf, withinDepth } from '../wire/fields.ts';
 
 /** Dashboards: layouts saved in the DAC, for everybody who opens its page. */
 

@@ -1,6 +1,7 @@
 import { afterEach, expect, it, vi } from 'vitest';
+import '../panels/descriptions.ts';
 import { SequenceLedger } from '../stream/ledger.ts';
-import { keyOf } from '../stream/view.ts';
+import { keyOf } from '../wire/target.ts';
 import { dacAccounts, followDacLedger, ledgerCauses, parseDacLedger, questionsFor } from './dac_ledger.ts';
 import { panels } from './panels.ts';
 import { cellsOf } from './store.ts';

@@ -1,9 +1,9 @@
 import { type Cause, LOSS_CAUSES, lossCause } from '@oasis/wire';
 import { computed, signal } from '@preact/signals';
-import { type Fields, isFields, listOf } from '../fields.ts';
+import { fetchJson } from '../api/api.ts';
 import { type LossView, logName } from '../stream/ledger.ts';
-import { keyOf, type Target } from '../stream/view.ts';
-import { fetchJson } from './api.ts';
+import { type Fields, isFields, listOf } from '../wire/fields.ts';
+import { keyOf, type Target } from '../wire/target.ts';
 import { shownTargets } from './panels.ts';
 import { reread } from './reread.ts';
 import { cellsOf } from './store.ts';

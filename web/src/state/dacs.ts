@@ -1,6 +1,6 @@
 import { computed, effect, signal } from '@preact/signals';
-import { type Fields, isFields, listOf, valuesOf } from '../fields.ts';
-import { fetchJson } from './api.ts';
+import { fetchJson } from '../api/api.ts';
+import { type Fields, isFields, listOf, valuesOf } from '../wire/fields.ts';
 import { openDialog } from './dialogs.ts';
 import { clock, now } from './now.ts';
 import { reread } from './reread.ts';

@@ -10,7 +10,7 @@ import {
   type Syntax,
 } from '../expressions/syntax.ts';
 import { ExpressionError } from '../expressions/tokens.ts';
-import { strings } from '../strings.ts';
+import { strings } from '../strings/strings.ts';
 import { sharedNames } from './names.ts';
 import { entryOf } from './registry.ts';
 import { readSchemas } from './schemas.ts';

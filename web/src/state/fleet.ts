@@ -1,5 +1,5 @@
 import { defaultFleet } from '../fleet/settings.ts';
-import { activeDock } from '../layout/active_dock.ts';
+import { activeDock } from './active_dock.ts';
 import { openPanel, panels, revealed } from './panels.ts';
 
 /** Opens a fleet of everything, or brings the one that is open to the front. */

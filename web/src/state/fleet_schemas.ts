@@ -1,6 +1,6 @@
 import { parseSchema, type Schema, SchemaError } from '@oasis/wire';
 import { signal } from '@preact/signals';
-import { fetchJson } from './api.ts';
+import { fetchJson } from '../api/api.ts';
 
 /** Schemas of the types in fleets, by their hashes. */
 const schemas = signal<ReadonlyMap<string, Schema>>(new Map());

@@ -1,6 +1,6 @@
 import { computed, signal } from '@preact/signals';
-import { strings } from '../strings.ts';
-import { fetchJson } from './api.ts';
+import { fetchJson } from '../api/api.ts';
+import { strings } from '../strings/strings.ts';
 
 /** The command journal of the DAC. */
 export interface JournalEntry {

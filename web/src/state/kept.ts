@@ -1,8 +1,8 @@
 import { formatHertz } from '../format/name.ts';
 import { formatRough } from '../format/number.ts';
 import type { CommandRequest } from '../stream/protocol.ts';
-import type { SettingEntry, SettingValue } from '../stream/settings.ts';
-import { strings } from '../strings.ts';
+import { strings } from '../strings/strings.ts';
+import type { SettingEntry, SettingValue } from '../wire/settings.ts';
 
 const words = strings.commands.kept;
 const DEADBAND = 'deadband:';

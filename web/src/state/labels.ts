@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals';
-import { type Labels, NO_LABELS } from '../stream/settings.ts';
-import type { Target } from '../stream/view.ts';
-import { fetchJson } from './api.ts';
+import { fetchJson } from '../api/api.ts';
+import { type Labels, NO_LABELS } from '../wire/settings.ts';
+import type { Target } from '../wire/target.ts';
 import { openDialog } from './dialogs.ts';
 import { entryOf, nodeOf } from './registry.ts';
 

@@ -1,7 +1,7 @@
 import { computed, effect, signal } from '@preact/signals';
 import { MARKER_LEVELS, type MarkerLevel } from '../series/log_levels.ts';
 import type { AnswerOf, Query, RecordLine, ViewResult } from '../stream/query.ts';
-import { keyOf, type Target } from '../stream/view.ts';
+import { keyOf, type Target } from '../wire/target.ts';
 import { borrow, shownTargets } from './panels.ts';
 import { rangeToRead } from './playback.ts';
 import { cellsOf, registry } from './store.ts';

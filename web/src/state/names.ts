@@ -1,6 +1,6 @@
 import { computed } from '@preact/signals';
 import { tellingWords } from '../format/name_parts.ts';
-import type { Target } from '../stream/view.ts';
+import type { Target } from '../wire/target.ts';
 import { registry } from './store.ts';
 
 /** Names of instances that several nodes have. It is text, so that an equal registry causes no change. */

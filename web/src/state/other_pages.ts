@@ -1,9 +1,9 @@
 import { computed, effect, signal } from '@preact/signals';
-import { isFields, listOf } from '../fields.ts';
+import { fetchJson } from '../api/api.ts';
+import { pageRoot } from '../api/page_root.ts';
 import type { OtherPage } from '../going_on/rules.ts';
 import { Scouts } from '../scout/scouts.ts';
-import { fetchJson } from './api.ts';
-import { pageRoot } from './page_root.ts';
+import { isFields, listOf } from '../wire/fields.ts';
 import { reread } from './reread.ts';
 import { mustSignIn } from './session.ts';
 import { isConnected } from './store.ts';

@@ -1,9 +1,8 @@
 import { computed, signal } from '@preact/signals';
-import { activeDock } from '../layout/active_dock.ts';
-import type { WantedKind } from '../panels/build.ts';
-import { type PanelContent, type PanelSpec, type SingleKind, targetsOf, without } from '../panels/spec.ts';
-import { keyOf, type Target } from '../stream/view.ts';
+import { keyOf, type Target } from '../wire/target.ts';
+import { activeDock } from './active_dock.ts';
 import { openDialog } from './dialogs.ts';
+import { logicOf, type PanelContent, type PanelSpec, type SingleKind, targetsOf } from './panel_kinds.ts';
 
 /** The open panels in the order of opening. The layout decides where they are. */
 export const panels = signal<readonly PanelSpec[]>([]);
@@ -37,8 +36,8 @@ export function borrow(reader: string, targets: readonly Target[]): () => void {
   };
 }
 
-/** The kind of panel that the dialog adds. */
-export const wantedKind = signal<WantedKind>('chart');
+/** The name of the choice in the dialog that adds panels. */
+export const wantedChoice = signal('chart');
 
 /** The panel whose settings are open. */
 export const settled = signal<string | undefined>(undefined);
@@ -63,7 +62,7 @@ export const wantsFocus = signal<SingleKind | undefined>(undefined);
 
 /** Opens a panel that exists once, or brings it to the front. */
 export function openSingle(kind: SingleKind): void {
-  const found = panels.peek().find((spec) => spec.kind === kind) ?? openPanel({ kind });
+  const found = panels.peek().find((spec) => spec.kind === kind) ?? openPanel({ kind } as PanelContent);
   activeDock()?.focus(found.id);
   revealed.value = { id: found.id };
 }
@@ -83,7 +82,15 @@ export function changePanel(id: string, content: PanelContent): void {
 }
 
 export function closeTarget(target: Target): void {
-  panels.value = panels.peek().flatMap((spec) => without(spec, target) ?? []);
+  panels.value = panels.peek().flatMap((spec) => withoutTarget(spec, target) ?? []);
+}
+
+/** Returns a panel without an instance that is no longer watched; undefined if no other is left. */
+export function withoutTarget(spec: PanelSpec, target: Target): PanelSpec | undefined {
+  const key = keyOf(target);
+  if (!targetsOf(spec).some((other) => keyOf(other) === key)) return spec;
+  const content = logicOf(spec.kind).without?.(spec, key);
+  return content && { ...content, id: spec.id };
 }
 
 export function findPanel(id: string): PanelSpec | undefined {

@@ -1,6 +1,7 @@
 import { signal } from '@preact/signals';
 import type { InstanceEntry, NodeEntry, Registry } from '../stream/protocol.ts';
-import { keyOf, type RegistryChange, type Target } from '../stream/view.ts';
+import type { RegistryChange } from '../stream/view.ts';
+import { keyOf, type Target } from '../wire/target.ts';
 
 /** Nodes by name and instances by number; undefined until they have arrived. */
 export const registry = signal<Registry | undefined>(undefined);

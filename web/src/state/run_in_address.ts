@@ -1,6 +1,6 @@
 import { effect, signal } from '@preact/signals';
-import type { Fields } from '../fields.ts';
-import { fetchJson } from './api.ts';
+import { fetchJson } from '../api/api.ts';
+import type { Fields } from '../wire/fields.ts';
 import { isConnected } from './store.ts';
 import { showTestRun, testRunOf } from './test_runs.ts';
 import { unknownRun } from './unknown.ts';

@@ -1,8 +1,8 @@
 import { type Metric, parseSchema, type Schema, SchemaError } from '@oasis/wire';
 import { signal } from '@preact/signals';
-import { isFields } from '../fields.ts';
+import { fetchJson } from '../api/api.ts';
 import type { InstanceEntry } from '../stream/protocol.ts';
-import { fetchJson } from './api.ts';
+import { isFields } from '../wire/fields.ts';
 
 /**
  * Schemas of probe types, also of instances that no panel shows. The DAC sends a schema with a subscription only, so each

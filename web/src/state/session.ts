@@ -1,8 +1,8 @@
 import { computed, effect, signal } from '@preact/signals';
-import { useToken } from '../csrf.ts';
-import { isFields } from '../fields.ts';
-import { strings } from '../strings.ts';
-import { fetchJson } from './api.ts';
+import { fetchJson } from '../api/api.ts';
+import { strings } from '../strings/strings.ts';
+import { useToken } from '../wire/csrf.ts';
+import { isFields } from '../wire/fields.ts';
 import { reread } from './reread.ts';
 import { isConnected } from './store.ts';
 

@@ -1,7 +1,7 @@
+import { fetchJson } from '../api/api.ts';
+import { askWhenFree } from '../api/ask_when_free.ts';
 import { nanos, withParameters } from '../sql/parameters.ts';
 import { parseResult, parseTables, type SqlResult, type SqlTable } from '../sql/result.ts';
-import { fetchJson } from './api.ts';
-import { askWhenFree } from './ask_when_free.ts';
 import { ends } from './time.ts';
 
 /** The DAC ends a query after 10 s. */

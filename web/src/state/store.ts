@@ -1,23 +1,22 @@
 import { batch, computed, type Signal, signal } from '@preact/signals';
 import { alarmSource } from '../alarms/book.ts';
+import { raise } from '../alarms/tab_alarms.ts';
 import type { LossView } from '../stream/ledger.ts';
 import type { InstanceEntry, NodeEntry } from '../stream/protocol.ts';
 import type { ViewResult } from '../stream/query.ts';
-import {
-  type CommandView,
-  type ConnectionView,
-  type CountsView,
-  type FlowView,
-  keyOf,
-  type SampleView,
-  type Snapshot,
-  type Target,
-  type TrafficView,
-  type WatchStatus,
+import type {
+  CommandView,
+  ConnectionView,
+  CountsView,
+  FlowView,
+  SampleView,
+  Snapshot,
+  TrafficView,
+  WatchStatus,
 } from '../stream/view.ts';
+import { keyOf, type Target } from '../wire/target.ts';
 import { shownTargets } from './panels.ts';
 import { applyRegistry, entryOf, nodeOf, registry } from './registry.ts';
-import { raise } from './tab_alarms.ts';
 
 /** The state of the page, one signal for each part that changes on its own. */
 

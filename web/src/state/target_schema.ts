@@ -1,5 +1,5 @@
 import type { Schema } from '@oasis/wire';
-import { keyOf, type Target } from '../stream/view.ts';
+import { keyOf, type Target } from '../wire/target.ts';
 import { entryOf } from './registry.ts';
 import { schemaOf } from './schemas.ts';
 import { cellsOf, chosenKeys } from './store.ts';

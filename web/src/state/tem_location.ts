@@ -1,5 +1,5 @@
 import { computed, signal } from '@preact/signals';
-import { pageRoot } from './page_root.ts';
+import { pageRoot } from '../api/page_root.ts';
 
 /**
  * The TEM that lists this DAC, if the page knows one. A browser lets the page ask only the DAC that it came from, so this is

@@ -1,6 +1,6 @@
 import { effect, signal } from '@preact/signals';
-import type { Fields } from '../fields.ts';
-import { fetchJson, Refusal } from './api.ts';
+import { fetchJson, Refusal } from '../api/api.ts';
+import type { Fields } from '../wire/fields.ts';
 import { now } from './now.ts';
 import { reread } from './reread.ts';
 import { isConnected } from './store.ts';

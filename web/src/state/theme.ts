@@ -5,14 +5,15 @@ import { computed, signal } from '@preact/signals';
 export type Theme = 'dark' | 'light';
 
 const STORED = 'oasis.theme';
-const system = matchMedia('(prefers-color-scheme: light)');
-const systemTheme = signal<Theme>(system.matches ? 'light' : 'dark');
+/** Undefined outside of a browser. */
+const system = globalThis.matchMedia?.('(prefers-color-scheme: light)');
+const systemTheme = signal<Theme>(system?.matches ? 'light' : 'dark');
 const chosen = signal<Theme | undefined>(read());
 
 export const theme = computed<Theme>(() => chosen.value ?? systemTheme.value);
 
 export function startTheme(): void {
-  system.addEventListener('change', () => {
+  system?.addEventListener('change', () => {
     systemTheme.value = system.matches ? 'light' : 'dark';
   });
   theme.subscribe((name) => {

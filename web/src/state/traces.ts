@@ -1,8 +1,8 @@
 import { signal } from '@preact/signals';
-import { activeDock } from '../layout/active_dock.ts';
-import { keyOf, type Target } from '../stream/view.ts';
-import { strings } from '../strings.ts';
+import { strings } from '../strings/strings.ts';
 import type { Span } from '../traces/spans.ts';
+import { keyOf, type Target } from '../wire/target.ts';
+import { activeDock } from './active_dock.ts';
 import { nameOf } from './names.ts';
 import { notify } from './notice.ts';
 import { openPanel, panels, revealed } from './panels.ts';

@@ -1,9 +1,9 @@
 import { blockRoom, greatestIn, leastIn, reduceColumns } from '../series/columns.ts';
+import type { Target } from '../wire/target.ts';
 import { computedRows } from './expression_answer.ts';
 import type { Answer, Extents, Query, SourceColumns } from './query.ts';
 import type { Scene } from './scene.ts';
 import { gapsOf, groupsOf, pastOf } from './series_groups.ts';
-import type { Target } from './view.ts';
 
 /** Steps that are enough for the minimum and maximum of a time span. */
 const EXTENT_COLUMNS = 200;

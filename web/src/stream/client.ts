@@ -1,8 +1,9 @@
+import type { Target } from '../wire/target.ts';
 import type { DoorName } from './doors/door.ts';
 import type { Position } from './position.ts';
 import type { CommandRequest } from './protocol.ts';
 import type { Query, ViewResult } from './query.ts';
-import type { PageMessage, Positions, Snapshot, Target } from './view.ts';
+import type { PageMessage, Positions, Snapshot } from './view.ts';
 
 /** Time for the worker to say where it is. */
 const PATIENCE_MS = 500;

@@ -1,5 +1,6 @@
+import { keyOf, type Target } from '../wire/target.ts';
 import type { CommandRequest } from './protocol.ts';
-import { type CommandView, keyOf, type Target } from './view.ts';
+import type { CommandView } from './view.ts';
 
 /** The DAC's timeout for a node is 5 s; this one is for a DAC that does not answer. */
 const TIMEOUT_MS = 6000;

@@ -1,6 +1,6 @@
-import { isFields, listOf } from '../fields.ts';
-import type { GapCause } from './causes.ts';
-import { keyOf, type Target } from './view.ts';
+import type { GapCause } from '../series/causes.ts';
+import { isFields, listOf } from '../wire/fields.ts';
+import { keyOf, type Target } from '../wire/target.ts';
 
 /** The last sample may be this much older than the command that the DAC has noted, and the other way round. */
 const SLACK_MS = 1000;

@@ -3,9 +3,9 @@ import { sampledOf, seamOf } from '../past/sampled.ts';
 import { histogram, intervals } from '../series/histogram.ts';
 import { concat, type Extreme, type Folded, hasAllRaw, rawSince, samplesOf } from '../series/raw_samples.ts';
 import { rose } from '../series/rose.ts';
+import type { Target } from '../wire/target.ts';
 import type { Answer, PastPart, Query } from './query.ts';
 import type { Scene } from './scene.ts';
-import type { Target } from './view.ts';
 
 /** Steps for a distribution: enough for its 99th percentile. */
 const STEPS = 1000;

@@ -1,13 +1,14 @@
 import { evaluate } from '../expressions/evaluate.ts';
 import type { Plan, PlanInput } from '../expressions/plan.ts';
 import type { Signal } from '../expressions/signal.ts';
+import type { GapMark } from '../series/causes.ts';
 import { greatestIn, leastIn, type RowSource, type RowTable } from '../series/columns.ts';
+import { LATE_FACTOR, SLACK_MS } from '../series/pace.ts';
 import { type Extreme, rawSince } from '../series/raw_samples.ts';
-import { LATE_FACTOR, SLACK_MS } from './pace.ts';
-import type { GapMark, PastPart } from './query.ts';
+import { keyOf } from '../wire/target.ts';
+import type { PastPart } from './query.ts';
 import type { Scene } from './scene.ts';
 import { type DrawnGroup, gapsOf, groupsOf, type Past, pastOf } from './series_groups.ts';
-import { keyOf } from './view.ts';
 import type { Watch } from './watch.ts';
 
 /** Rows that an expression reads at most; of a longer time it reads the last sample of each step. */

@@ -1,4 +1,4 @@
-import type { GapMark } from './query.ts';
+import type { GapMark } from '../series/causes.ts';
 
 /** Added to a time, so that a sample at exactly that time is found; milliseconds. */
 export const INCLUSIVE_MS = 0.001;

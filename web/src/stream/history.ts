@@ -1,4 +1,4 @@
-import { type GapCause, type GapSeverity, severityOf, worseOf } from './causes.ts';
+import { type GapCause, type GapSeverity, severityOf, worseOf } from '../series/causes.ts';
 
 export const HISTORY_SECONDS = 60;
 

@@ -5,10 +5,10 @@ import { rowsOf } from '../past/newest.ts';
 import { runsOf } from '../past/state_runs.ts';
 import type { RecordRow } from '../series/records.ts';
 import type { StateRun } from '../series/states.ts';
+import { keyOf, type Target } from '../wire/target.ts';
 import type { Answer, PastPart, Query, RecordLine, StateTrack } from './query.ts';
 import type { Scene } from './scene.ts';
 import { gapsIn, gapsOf } from './series_groups.ts';
-import { keyOf, type Target } from './view.ts';
 
 /** States and events over time. */
 

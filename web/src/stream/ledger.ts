@@ -1,4 +1,4 @@
-import type { GapCause } from './causes.ts';
+import type { GapCause } from '../series/causes.ts';
 
 export interface GapEvent {
   /** Browser clock, milliseconds. */

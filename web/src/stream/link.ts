@@ -1,6 +1,7 @@
 import { Backoff } from './backoff.ts';
 import { ClockOffset } from './clock.ts';
-import type { ConnectionView, LossReason } from './view.ts';
+import type { LossReason } from './doors/door.ts';
+import type { ConnectionView } from './view.ts';
 
 const FIRST_PINGS = 4;
 const FIRST_PING_MS = 150;

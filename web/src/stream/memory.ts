@@ -1,10 +1,9 @@
 import { type Batch, isStruct, isVector, type Metric, type Schema, type Value } from '@oasis/wire';
+import type { GapCause, GapMark } from '../series/causes.ts';
 import { PartStores, partsOf } from '../series/parts.ts';
 import { Records } from '../series/records.ts';
 import { StateRuns } from '../series/states.ts';
 import { type Numbers, SeriesStore } from '../series/store.ts';
-import type { GapCause } from './causes.ts';
-import type { GapMark } from './query.ts';
 
 /** Time to remember, unless memory ends first. */
 export const KEEP_MS = 60 * 60 * 1000;

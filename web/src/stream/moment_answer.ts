@@ -1,13 +1,16 @@
 import type { Metric, Value } from '@oasis/wire';
 import { countBefore, NONE, rowsOf, type StoredSample, timeOf } from '../past/newest.ts';
 import type { Points } from '../past/points.ts';
+import type { PastState } from '../past/reads.ts';
+import type { GapMark } from '../series/causes.ts';
+import { isSilence, LATE_FACTOR, type Pace, recentBefore, SLACK_MS } from '../series/pace.ts';
+import type { Target } from '../wire/target.ts';
 import { ratesBetween } from './counters.ts';
 import { gapAt, INCLUSIVE_MS, isWithin } from './gap_at.ts';
-import { isSilence, LATE_FACTOR, type Pace, recentBefore, SLACK_MS } from './pace.ts';
-import type { Answer, GapMark, PastState, Query } from './query.ts';
+import type { Answer, Query } from './query.ts';
 import type { Scene } from './scene.ts';
 import { gapsIn } from './series_groups.ts';
-import type { SampleView, Target } from './view.ts';
+import type { SampleView } from './view.ts';
 import type { Watch } from './watch.ts';
 
 /** Returns the last sample at or before the end of the shown time, and the gap in which that lies. */

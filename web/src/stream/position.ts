@@ -1,4 +1,4 @@
-import type { Fields } from '../fields.ts';
+import type { Fields } from '../wire/fields.ts';
 
 /** The newest sample that a page has of an instance: a place that every DAC understands (websocket.md, "Portable positions"). */
 export interface Position {

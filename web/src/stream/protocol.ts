@@ -1,13 +1,11 @@
 /** The messages of `oasis.v1` (docs/reference/websocket.md) and their parser. */
 
 import { type DemandRange, lossCause, parseDemandRange } from '@oasis/wire';
-import { type Fields, isFields, listOf, valuesOf } from '../fields.ts';
 import type { FleetRequest } from '../fleet/query.ts';
+import { type Fields, isFields, listOf, valuesOf } from '../wire/fields.ts';
+import { type Labels, parseLabels, parseSettings, type SettingEntry } from '../wire/settings.ts';
 import type { StatisticsRow } from './dac_counts.ts';
 import type { Gap } from './ledger.ts';
-import { type Labels, parseLabels, parseSettings, type SettingEntry } from './settings.ts';
-
-export const SUBPROTOCOL = 'oasis.v1';
 
 /** What the registry's changes say of a node. */
 export interface NodeFacts {

@@ -1,5 +1,7 @@
 import type { Plan } from '../expressions/plan.ts';
 import type { FleetAnswer, FleetLook, FleetSelection } from '../fleet/query.ts';
+import type { PastState } from '../past/reads.ts';
+import type { GapMark } from '../series/causes.ts';
 import type { ColumnBlock } from '../series/columns.ts';
 import type { Histogram } from '../series/histogram.ts';
 import type { RecordRow } from '../series/records.ts';
@@ -11,8 +13,8 @@ import type { Figures } from '../series/statistics.ts';
 import type { Trace } from '../series/trace.ts';
 import type { Track } from '../series/track.ts';
 import type { WindowName } from '../series/transform.ts';
-import type { GapCause } from './causes.ts';
-import type { SampleView, Target } from './view.ts';
+import type { Target } from '../wire/target.ts';
+import type { SampleView } from './view.ts';
 
 /** Queries of panels to the worker, and their answers. Times are milliseconds by the browser's clock. */
 
@@ -97,17 +99,6 @@ export interface Source {
   readonly metrics: readonly string[];
 }
 
-/** A span without samples, and its cause. */
-export interface GapMark {
-  readonly from: number;
-  readonly to: number;
-  readonly cause: GapCause;
-  /** Missing samples. */
-  readonly count: number;
-  /** Whether no sample has come yet to end it: it lasts until now. */
-  readonly isLasting?: boolean;
-}
-
 export interface SourceColumns extends ColumnBlock {
   /** Key of the instance; empty for an expression. */
   readonly key: string;
@@ -117,12 +108,6 @@ export interface SourceColumns extends ColumnBlock {
   /** The part that comes from the archive, if the range starts before the samples in memory. */
   readonly past?: PastPart;
 }
-
-/** State of a request to the archive. */
-export type ReadState = 'reading' | 'ready' | 'failed';
-
-/** State of the archive's part of an answer; `none` if the archive has nothing for it. */
-export type PastState = 'none' | ReadState;
 
 /** The part of a panel that comes from the archive. */
 export interface PastPart {

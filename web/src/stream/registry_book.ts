@@ -1,3 +1,4 @@
+import { keyOf, type Target } from '../wire/target.ts';
 import type {
   InstanceEntry,
   InstanceFacts,
@@ -6,7 +7,7 @@ import type {
   NodeStatistics,
   RegistryDelta,
 } from './protocol.ts';
-import { keyOf, type RegistryChange, type Target } from './view.ts';
+import type { RegistryChange } from './view.ts';
 
 const UNKNOWN: NodeStatistics = { clock_offset_ns: null, round_trip_ns: null, overhead: null };
 

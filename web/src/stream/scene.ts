@@ -1,7 +1,7 @@
 import type { Fleets } from '../fleet/fleets.ts';
 import type { ArchiveReader } from '../past/archive_reader.ts';
-import type { GapMark } from './query.ts';
-import type { Target } from './view.ts';
+import type { GapMark } from '../series/causes.ts';
+import type { Target } from '../wire/target.ts';
 import type { Watch } from './watch.ts';
 
 /** Gives access to the watched instances, and to the clock offsets of their nodes. */

@@ -1,10 +1,11 @@
 import { joined } from '../past/joined.ts';
 import type { Points } from '../past/points.ts';
+import type { GapMark } from '../series/causes.ts';
 import type { RowSource, Span } from '../series/columns.ts';
 import type { SeriesStore } from '../series/store.ts';
-import type { GapMark, PastPart, Source, SourceColumns } from './query.ts';
+import { keyOf, type Target } from '../wire/target.ts';
+import type { PastPart, Source, SourceColumns } from './query.ts';
 import type { Scene } from './scene.ts';
-import { keyOf, type Target } from './view.ts';
 
 /** Series in one store. */
 export interface SeriesGroup {

@@ -1,7 +1,8 @@
 import { batch, deltaColumn } from '@oasis/wire/testing';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { keyOf, type Target } from '../wire/target.ts';
 import { Session } from './session.ts';
-import { keyOf, type Snapshot, type Target } from './view.ts';
+import type { Snapshot } from './view.ts';
 
 const PROCESSOR: Target = { node: 'plant-7', instance: 'processor' };
 const KEY = keyOf(PROCESSOR);

@@ -3,10 +3,11 @@ import type { Fleets } from '../fleet/fleets.ts';
 import type { FleetRequest } from '../fleet/query.ts';
 import { ArchiveReader } from '../past/archive_reader.ts';
 import type { StoredTimes } from '../past/stored.ts';
+import type { Target } from '../wire/target.ts';
 import { Commands } from './commands.ts';
 import { CountBook } from './dac_counts.ts';
 import { Disables } from './disables.ts';
-import type { DoorName } from './doors/door.ts';
+import type { DoorName, LossReason } from './doors/door.ts';
 import type { GapEvent } from './ledger.ts';
 import { Link } from './link.ts';
 import type { Position } from './position.ts';
@@ -14,7 +15,7 @@ import { type CommandRequest, parseServerMessage, type ServerMessage } from './p
 import { RegistryBook } from './registry_book.ts';
 import { type OutgoingMessage, Subscriptions } from './subscriptions.ts';
 import { Traffic } from './traffic.ts';
-import type { CountsView, LossReason, Snapshot, Target } from './view.ts';
+import type { CountsView, Snapshot } from './view.ts';
 import { Views } from './views.ts';
 import type { Watch } from './watch.ts';
 

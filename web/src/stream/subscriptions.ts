@@ -1,7 +1,7 @@
+import { keyOf, type Target } from '../wire/target.ts';
 import type { Position } from './position.ts';
 import type { ClientMessage, ServerMessage } from './protocol.ts';
 import type { RegistryBook } from './registry_book.ts';
-import { keyOf, type Target } from './view.ts';
 import { Watch } from './watch.ts';
 
 /** Pause before the next attempt if the DAC refuses an instance that its registry lists: the registry is about to change. */

@@ -1,28 +1,18 @@
 import type { Schema, Value } from '@oasis/wire';
+import type { GapMark } from '../series/causes.ts';
+import type { Target } from '../wire/target.ts';
 import type { AlarmView } from './alarms.ts';
 import type { ClockEstimate } from './clock.ts';
 import type { PerSecond } from './counters.ts';
 import type { DacCounts } from './dac_counts.ts';
-import type { DoorName } from './doors/door.ts';
+import type { DoorName, LossReason } from './doors/door.ts';
 import type { HistoryView } from './history.ts';
 import type { LossView } from './ledger.ts';
 import type { Position } from './position.ts';
 import type { CommandRequest, InstanceEntry, NodeEntry } from './protocol.ts';
-import type { GapMark, Query, ViewResult } from './query.ts';
+import type { Query, ViewResult } from './query.ts';
 
 /** Messages between worker and page. All of them can be cloned structurally. */
-
-export interface Target {
-  readonly node: string;
-  readonly instance: string;
-}
-
-/** Returns a map key for a target. Names may contain anything, so they are quoted. */
-export function keyOf(target: Target): string {
-  return JSON.stringify([target.node, target.instance]);
-}
-
-export type LossReason = 'first' | 'unreachable' | 'closed' | 'silent' | 'shutdown' | 'protocol' | 'door';
 
 export interface ConnectionView {
   readonly phase: 'connecting' | 'connected' | 'reconnecting';

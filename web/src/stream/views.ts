@@ -1,5 +1,6 @@
 import type { Plan } from '../expressions/plan.ts';
 import { UNREAD } from '../fleet/query.ts';
+import type { Target } from '../wire/target.ts';
 import { columnsAnswer, extentsOf } from './chart_answer.ts';
 import { latestAnswer, spectrumAnswer, statisticsAnswer, xyAnswer } from './computed_answer.ts';
 import { histogramAnswer, roseAnswer } from './distribution_answer.ts';
@@ -9,7 +10,6 @@ import type { Answer, Query, ViewResult } from './query.ts';
 import type { DataSource, Scene } from './scene.ts';
 import { tracksAnswer } from './tracks_answer.ts';
 import { valuesAnswer } from './values_answer.ts';
-import type { Target } from './view.ts';
 
 /** Minimum interval between two frames of a chart: smooth for the eye, with time left for the rest of the page. */
 const CHART_MS = 33;

@@ -9,26 +9,19 @@ import {
   type Value,
 } from '@oasis/wire';
 import type { StoredTimes } from '../past/stored.ts';
+import type { GapCause, GapMark, Interruption } from '../series/causes.ts';
+import { Intervals, LATE_FACTOR, type Pace, SLACK_MS } from '../series/pace.ts';
+import { keyOf, type Target } from '../wire/target.ts';
 import { AlarmWatch } from './alarms.ts';
-import type { GapCause, Interruption } from './causes.ts';
 import { CounterRates } from './counters.ts';
 import { Delays, MAX_DOOR_MS } from './delays.ts';
 import { History } from './history.ts';
 import { type Gap, type LossView, logName, SequenceLedger } from './ledger.ts';
 import { type Interrupted, Memory } from './memory.ts';
-import { Intervals, LATE_FACTOR, type Pace, SLACK_MS } from './pace.ts';
 import { type Position, resumeAt } from './position.ts';
 import { type InstanceEntry, isRateUnknown, PERIODIC, PUSHED } from './protocol.ts';
-import type { GapMark } from './query.ts';
 import { RateMeter } from './rate.ts';
-import {
-  type FlowView,
-  type HopTimes,
-  keyOf,
-  type SampleView,
-  type Target,
-  type WatchStatus,
-} from './view.ts';
+import type { FlowView, HopTimes, SampleView, WatchStatus } from './view.ts';
 
 const TWO_32 = 2 ** 32;
 /** The offset of a batch that a node with a backlog has sent ahead of its turn. */

@@ -1,5 +1,4 @@
-import type { DoorName } from '../stream/doors/door.ts';
-import type { LossReason } from '../stream/view.ts';
+import type { DoorName, LossReason } from '../stream/doors/door.ts';
 
 const archiveTroubles = new Map([
   ['disk_full', 'the disk is full'],

@@ -1,4 +1,4 @@
-import type { Interruption } from '../stream/causes.ts';
+import type { Interruption } from '../series/causes.ts';
 
 /** What a time is called that has no samples and lasts until now. */
 export const interruptionStrings = {

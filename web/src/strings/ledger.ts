@@ -1,5 +1,5 @@
 import { lossCause } from '@oasis/wire';
-import type { GapCause, Interruption } from '../stream/causes.ts';
+import type { GapCause, Interruption } from '../series/causes.ts';
 
 const samples = (count: string, isOne: boolean) => (isOne ? `${count} sample` : `${count} samples`);
 

@@ -1,5 +1,3 @@
-import type { EntryKind } from '../palette/entry.ts';
-
 /** The command palette. */
 export const paletteStrings = {
   palette: {
@@ -15,7 +13,7 @@ export const paletteStrings = {
       command: 'Page',
       control: 'DAC',
       help: 'Help',
-    } satisfies Record<EntryKind, string>,
+    },
     recent: 'Recent',
     count: { one: '{n} result', other: '{n} results' },
     first: 'Only the first {n} are listed. Type more to narrow them.',

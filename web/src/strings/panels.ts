@@ -1,36 +1,7 @@
-import type { PanelKind, SeriesMode } from '../panels/spec.ts';
-
 /** Panels. */
 export const panelsStrings = {
   panels: {
-    kind: {
-      instance: 'values',
-      auto: 'panel',
-      series: 'chart',
-      states: 'states',
-      gauge: 'gauge',
-      histogram: 'histogram',
-      events: 'events',
-      logs: 'log search',
-      rose: 'wind',
-      xy: 'XY',
-      spectrum: 'spectrum',
-      statistics: 'statistics',
-      number: 'number',
-      text: 'text',
-      overlay: 'curves',
-      fleet: 'Fleet',
-      map: 'map',
-      sql: 'SQL',
-      traces: 'traces',
-      heat: 'heat map',
-      ledger: 'Ledger',
-      alarms: 'Alarms',
-      'alarm-history': 'Alarm history',
-      rules: 'Rules',
-      'test-runs': 'Test runs',
-    } satisfies Record<PanelKind, string>,
-    mode: { lines: 'chart', shares: 'shares' } satisfies Record<SeriesMode, string>,
+    mode: { lines: 'chart', shares: 'shares' },
     intervals: 'intervals',
     beside: (metric: string, runs: string) => `${metric} in ${runs}`,
     instances: (count: number) => `${count} instances`,

@@ -1,5 +1,5 @@
+import type { PastState } from '../past/reads.ts';
 import type { MarkerLevel } from '../series/log_levels.ts';
-import type { PastState } from '../stream/query.ts';
 
 const levels = new Map([
   ['raw', 'samples'],

@@ -75,7 +75,7 @@ pub fn instant(nanoseconds: u64) -> String {
     format!("{instant:.3}")
 }
 
-/// The page with the instance of the alarm (`web/src/layout/address.ts`); none without an address of the page.
+/// The page with the instance of the alarm (`web/src/state/address.ts`); none without an address of the page.
 pub fn link(alarm: &AlarmView, page: &str) -> Option<String> {
     let key = &alarm.key;
     let [node, instance] = [&key.node, &key.instance].map(|part| encoded(part));

@@ -1,9 +1,10 @@
 import type { Batch } from '@oasis/wire';
-import type { LossReason } from '../view.ts';
 
 /** The doors of a DAC, in order of preference. */
 export const DOORS = ['websocket', 'events', 'stream', 'wait', 'poll'] as const;
 export type DoorName = (typeof DOORS)[number];
+
+export type LossReason = 'first' | 'unreachable' | 'closed' | 'silent' | 'shutdown' | 'protocol' | 'door';
 
 /** A connection to a DAC. All doors carry the messages of `oasis.v1` (docs/reference/websocket.md). */
 export interface Door {

@@ -1,8 +1,8 @@
 import { decodeBatch, type Metric } from '@oasis/wire';
 import { batch, deltaColumn } from '@oasis/wire/testing';
 import { expect, it } from 'vitest';
+import { batchOf } from '../../wire/json_batch.ts';
 import { DoorChoice } from './choice.ts';
-import { batchOf } from './json_batch.ts';
 
 it('converts JSON to the original batch', () => {
   const times = [1_763_683_200_000_000_001n, 1_763_683_200_001_000_000n];

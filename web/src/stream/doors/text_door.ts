@@ -1,9 +1,9 @@
 import { parseSchema, type Schema } from '@oasis/wire';
-import { fetchWithToken } from '../../csrf.ts';
-import { isFields, listOf } from '../../fields.ts';
+import { fetchWithToken } from '../../wire/csrf.ts';
+import { isFields, listOf } from '../../wire/fields.ts';
+import { batchOf, type SamplesMessage } from '../../wire/json_batch.ts';
 import type { Door, DoorEvents, DoorName } from './door.ts';
 import { EventFeed, type Feed, PollFeed, StreamFeed, WaitFeed } from './feed.ts';
-import { batchOf, type SamplesMessage } from './json_batch.ts';
 
 const REGISTRY_MS = 1000;
 /** Statistics are those of all nodes, so they are read less often. */

@@ -1,6 +1,6 @@
-import { SUBPROTOCOL } from '../protocol.ts';
-import type { LossReason } from '../view.ts';
-import type { Door, DoorEvents } from './door.ts';
+import type { Door, DoorEvents, LossReason } from './door.ts';
+
+const SUBPROTOCOL = 'oasis.v1';
 
 const GOING_AWAY = 1001;
 const NO_STATUS = 1006;

@@ -1,0 +1,20 @@
+/** The dialog that adds panels, loaded with it. */
+export const addStrings = {
+  title: 'Add a panel',
+  kind: 'Kind',
+  filter: 'Filter by node, instance, type or metric',
+  whole: 'All metrics',
+  xAxis: 'To the right',
+  yAxis: 'Upward',
+  anyMetric: 'metrics',
+  noInstances: 'No node has registered an instance yet.',
+  reading: 'Reading the metrics of the instances\u2026',
+  noneHas: (what: string) => `No instance has ${what}.`,
+  noMatch: (what: string) => `No instance with ${what} matches the filter.`,
+  tickMetric: 'Select at least one metric.',
+  tickInstance: 'Select at least one instance.',
+  typeOne: 'Type an expression first, such as engine.speed * 2.',
+  typeTwo: 'Type both expressions first.',
+  more: (count: string) => `${count} more instances: type to filter`,
+  add: (count: number) => (count > 1 ? `Add ${count} panels` : 'Add'),
+};

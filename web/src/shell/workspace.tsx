@@ -1,0 +1,135 @@
+import { useSignal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
+import { IconButton } from '../components/icon.tsx';
+import { lazy } from '../components/lazy.tsx';
+import { NameText } from '../components/name_text.tsx';
+import { PanelHelpButton } from '../help/panel_help_button.tsx';
+import { Dock } from '../layout/dock.ts';
+import { startAll } from '../layout/restartable.ts';
+import { geometry, loaded } from '../layout/saved.ts';
+import { PanelFrame } from '../panels/panel_frame.tsx';
+import { setDock } from '../state/active_dock.ts';
+import { isTemAlone } from '../state/dacs.ts';
+import { missing } from '../state/dashboard.ts';
+import { sharedNames } from '../state/names.ts';
+import { titleOf } from '../state/panel_titles.ts';
+import { closePanel, panels, revealed } from '../state/panels.ts';
+import { connection, registry } from '../state/store.ts';
+import { isNarrow } from '../state/width.ts';
+import { strings } from '../strings/strings.ts';
+import { DacTable } from './dac_table.tsx';
+
+const MissingDashboard = lazy(async () => (await import('./missing_dashboard.tsx')).MissingDashboard);
+
+/** The panels: docked on a wide screen, one below the other on a narrow one. */
+export function Workspace() {
+  if (isTemAlone.value) return <DacChoice />;
+  return (
+    <main class="main" aria-label={strings.main.label}>
+      {panels.value.length === 0 && (missing.value ? <MissingDashboard /> : <Empty />)}
+      {isNarrow.value ? <Stack /> : <Docked />}
+    </main>
+  );
+}
+
+/** A TEM has no samples: its page leads to the DACs, which show the panels. */
+function DacChoice() {
+  return (
+    <main class="main" aria-label={strings.main.label}>
+      <section class="dac-choice" data-testid="dac-choice">
+        <h2>{strings.dacs.title}</h2>
+        <p>{strings.dacs.alone}</p>
+        <DacTable />
+      </section>
+    </main>
+  );
+}
+
+function Docked() {
+  const place = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (!place.current) return;
+    const dock: Dock = new Dock(place.current, closePanel, () => {
+      geometry.value = dock.geometry();
+    });
+    return startAll([
+      () => () => dock.dispose(),
+      () => {
+        setDock(dock);
+        return () => setDock(undefined);
+      },
+      () =>
+        loaded.subscribe(() => {
+          dock.clear();
+          const shape = geometry.peek();
+          if (shape) dock.restore(shape);
+          dock.sync(panels.peek());
+        }),
+      () => panels.subscribe((specs) => dock.sync(specs)),
+      () => sharedNames.subscribe(() => dock.sync(panels.peek())),
+    ]);
+  }, []);
+  return <div class="dock" ref={place} data-testid="dock" />;
+}
+
+function Stack() {
+  const always = useSignal(true);
+  const place = useRef<HTMLDivElement>(null);
+  const shown = revealed.value;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: whenever a panel is requested
+  useEffect(() => {
+    const found = [...(place.current?.children ?? [])].find(
+      (element) => element instanceof HTMLElement && element.dataset.panel === shown?.id,
+    );
+    if (shown) found?.scrollIntoView({ block: 'start' });
+    // A page that becomes narrow later stays where it is.
+    return () => {
+      if (revealed.peek() === shown) revealed.value = undefined;
+    };
+  }, [shown]);
+  return (
+    <div class="stack" data-testid="stack" ref={place}>
+      {panels.value.map((spec) => (
+        <section
+          key={spec.id}
+          class={`stack-panel is-${spec.kind}`}
+          aria-label={titleOf(spec)}
+          data-panel={spec.id}
+        >
+          {spec.kind !== 'instance' && (
+            <header class="stack-head">
+              <h2 title={titleOf(spec)}>
+                <NameText name={titleOf(spec)} />
+              </h2>
+              <PanelHelpButton id={spec.id} />
+              <IconButton
+                icon="close"
+                label={strings.panels.close(titleOf(spec))}
+                testId="close-panel"
+                onClick={() => closePanel(spec.id)}
+              />
+            </header>
+          )}
+          <div class="stack-body">
+            <PanelFrame id={spec.id} isVisible={always} />
+          </div>
+        </section>
+      ))}
+    </div>
+  );
+}
+
+function Empty() {
+  const words = strings.main;
+  const [title, text] = !registry.value
+    ? [words.loadingTitle, strings.lossReason[connection.value.reason]]
+    : registry.value.instances.length === 0
+      ? [words.noNodesTitle, words.noNodesText]
+      : [words.emptyTitle, words.emptyText];
+  return (
+    <section class="empty" data-testid="empty">
+      <h2>{title}</h2>
+      <p>{text}</p>
+    </section>
+  );
+}

@@ -1,11 +1,14 @@
 //! An instance's past in a bounded number of points: from roll-ups where they are fine enough or all that is left, from samples elsewhere.
 
-pub use oasis_store::points::{Missing, Points, Span};
+pub use oasis_rollup::points::{Missing, Points, Span};
 
-use oasis_store::{
-    History, Level, ReadError,
-    catalogue::{ExpiredSamples, Extent},
+use oasis_rollup::{
+    cells::Level,
     points::{Key, Share},
+};
+use oasis_store::{
+    History, ReadError,
+    catalogue::{ExpiredSamples, Extent},
     rollups::{RolledSeries, RollupFile},
     store::Store,
 };

@@ -2,7 +2,8 @@
 
 use crate::points::{Points, Span, add_points, points};
 use oasis_history::{Log, LogBatch};
-use oasis_store::{Gap, History, Level, ReadError, points::Arrival};
+use oasis_rollup::{cells::Level, points::Arrival};
+use oasis_store::{Gap, History, ReadError};
 use oasis_wire::{
     batch::{self, Header},
     loss::Cause,

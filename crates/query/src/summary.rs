@@ -3,7 +3,8 @@
 use hdrhistogram::Histogram;
 use oasis_format::table::{Cell, Column, ColumnType, Table};
 use oasis_history::{SampleOrMissing, Samples};
-use oasis_store::{History, Missing, ReadError, cells::Number};
+use oasis_rollup::cells::Number;
+use oasis_store::{History, Missing, ReadError};
 use oasis_wire::{
     batch::Sample,
     loss::Cause,

@@ -3,10 +3,12 @@
 //! `cargo run --release -p oasis-store --example slow_probes`.
 
 use oasis_channel::ProbeKind;
-use oasis_store::{
-    ArchiveConfig, History, Level, Newest, PastItem, Series, WritableStore, open,
+use oasis_rollup::{
+    cells::Level,
     points::{Points, Span},
-    segment_file::SegmentFile,
+};
+use oasis_store::{
+    ArchiveConfig, History, Newest, PastItem, Series, WritableStore, open, segment_file::SegmentFile,
 };
 use oasis_wire::{
     batch::{Batch, Encoder, Fields, stamp},

@@ -173,7 +173,7 @@ impl Store {
     /// Writes roll-up files again without it. Returns how many had it.
     fn roll_without(&self, of: &Forgotten) -> Result<u64, ReadError> {
         let mut changed = 0;
-        for level in crate::cells::Level::ROLLED {
+        for level in oasis_rollup::cells::Level::ROLLED {
             for file in self.rollups.of_level(level) {
                 let is_of_it = |series: &&RolledSeries| of.covers(&series.node, &series.instance);
                 if !file.directory.series.iter().any(|series| is_of_it(&series)) {

@@ -10,6 +10,7 @@ use crate::{
     series::{Series, SeriesRecord},
     walk::{Step, Walk},
 };
+use oasis_rollup::points::Arrival;
 use oasis_wire::{
     batch::Header,
     quantity::Offset,
@@ -43,6 +44,20 @@ impl Entry {
     /// Offset after its last sample.
     pub fn end(&self) -> Offset {
         Offset(self.first.0.saturating_add(u64::from(self.count)))
+    }
+
+    /// Describes it as an arrival at points.
+    pub fn arrival<'a>(&self, series: &'a Series) -> Arrival<'a> {
+        Arrival {
+            epoch: series.epoch,
+            run: series.run,
+            probe_type: &series.probe_type,
+            first: self.first,
+            times: (self.min_time, self.max_time),
+            count: self.count.into(),
+            last_sequence: self.last_sequence,
+            gaps_before: &[],
+        }
     }
 
     /// Its offsets before `end`, and its times; of a group, some of its batches may follow `end`.

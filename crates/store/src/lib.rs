@@ -18,8 +18,7 @@
 //! ```
 //!
 //! In the order of reading: [`record`] and [`walk`] are the file format, [`index`] lists the batches of a file, [`segment_file`] writes one, and
-//! [`recovery`] completes one after a crash. [`catalogue`] speaks SQL. [`cells`] are samples in figures by time, [`points`] puts them together, [`rollups`] is the set of
-//! files made of them. [`store`] is what a writer shares with readers; [`opening`] opens it to write, [`past`] reads sample by sample, [`loss_tracker`] explains missing
+//! [`recovery`] completes one after a crash. [`catalogue`] speaks SQL. [`rollups`] is the set of files of cells (`oasis-rollup`). [`store`] is what a writer shares with readers; [`opening`] opens it to write, [`past`] reads sample by sample, [`loss_tracker`] explains missing
 //! samples, and [`rolling`] is the thread that makes roll-ups and [`words`], the indexes of texts. `docs/reference/archive-files.md` is the specification of the files.
 
 pub mod account;
@@ -27,7 +26,6 @@ pub mod alarm;
 pub mod annotation;
 pub mod annotations;
 pub mod catalogue;
-pub mod cells;
 mod check;
 pub mod clock;
 pub mod clock_watch;
@@ -48,7 +46,6 @@ pub mod opening;
 pub mod pace;
 pub mod past;
 pub mod plausible;
-pub mod points;
 pub mod ranges;
 pub mod reach;
 pub mod record;
@@ -72,7 +69,6 @@ pub use alarm::{RuleState, Warning};
 pub use annotation::{Annotation, AnnotationError, AnnotationFilter, AnnotationPosition, Note, Target};
 pub use annotations::Annotations;
 pub use catalogue::{CatalogueError, Holdings};
-pub use cells::Level;
 pub use check::{CheckEvent, CheckTotals, Damage, Lost, check};
 pub use clock::Clock;
 pub use clock_watch::ClockJump;

@@ -2,7 +2,6 @@
 
 use crate::{
     catalogue::{self, SealedFile},
-    cells::Level,
     clock::{Clock, SystemClock, now},
     clock_watch::ClockWatch,
     config::ArchiveConfig,
@@ -17,6 +16,7 @@ use crate::{
     reserve, segment_file,
     store::{ReadError, Store},
 };
+use oasis_rollup::cells::Level;
 use oasis_wire::quantity::Epoch;
 use std::{
     fs::{self, File, TryLockError},

@@ -20,12 +20,12 @@ use crate::{
     gap::Gap,
     index::Entry,
     plausible::TimeLimits,
-    points::PointsCache,
     reach::{Reach, Reaches},
     reserve,
     rollups::Rollups,
     segment_file::OpenFile,
 };
+use oasis_rollup::points::PointsCache;
 use oasis_wire::{
     batch,
     quantity::{Epoch, Offset, TopicId},

@@ -4,11 +4,11 @@ use super::{Fetcher, Item, NextStep, PastPart};
 use crate::view::Integers;
 use oasis_dac::{Instance, now};
 use oasis_query::{PointsRead, PointsReader};
-use oasis_store::{
-    ReadError,
+use oasis_rollup::{
     cells::{Cell, Leaf, Number, Summary, Track},
     points::{Missing, Points, Span},
 };
+use oasis_store::ReadError;
 use oasis_wire::{
     loss::Cause,
     schema::{MetricType, ProbeType},

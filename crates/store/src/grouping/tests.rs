@@ -1,14 +1,13 @@
 use super::*;
 use crate::{
-    ArchiveConfig, History, Newest, Past, PastItem, Series,
-    cells::Level,
-    forget::Forgotten,
-    gap::Gap,
-    open,
-    points::{Points, Span},
+    ArchiveConfig, History, Newest, Past, PastItem, Series, forget::Forgotten, gap::Gap, open,
     segment_file::SegmentFile,
 };
 use oasis_channel::ProbeKind;
+use oasis_rollup::{
+    cells::Level,
+    points::{Points, Span},
+};
 use oasis_wire::{
     batch::{Choice, Encoder, Fields, stamp},
     loss::Cause,

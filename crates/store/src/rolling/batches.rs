@@ -1,9 +1,7 @@
 //! Cuts cells into batches that every reader accepts.
 
-use crate::{
-    cells::{Cell, Leaf, Track, schema},
-    rollups::file::{CellBatchLocation, Draft},
-};
+use crate::rollups::file::{CellBatchLocation, Draft};
+use oasis_rollup::cells::{Cell, Leaf, Track, schema};
 use oasis_wire::{
     batch::{Encoder, Fields, MAX_BATCH, stamp},
     schema::{InvalidType, ProbeType},
@@ -112,7 +110,7 @@ impl<'a> CellBatches<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cells::{Cells, Level};
+    use oasis_rollup::cells::{Cells, Level};
     use oasis_wire::{batch::Batch, schema::Metric, schema::MetricType, value::Value};
     use std::sync::Arc;
 

@@ -1,10 +1,8 @@
 //! Makes roll-ups from the samples of a sealed segment file, and from other roll-ups.
 
 use crate::{
-    cells::{Cells, Level, schema},
     index::{self, Entry, ScannedFile, SeriesIndex},
     pace::Pace,
-    points::{Arrival, Points, Reach, Share, join_gaps},
     record::{self, FileHeader, Kind, RECORD_HEADER},
     recovery::Finding,
     rolling::batches::CellBatches,
@@ -12,6 +10,10 @@ use crate::{
     series::Series,
     store::{ReadError, Store},
     walk::Walk,
+};
+use oasis_rollup::{
+    cells::{Cells, Level, schema},
+    points::{Points, Reach, Share, join_gaps},
 };
 use oasis_wire::{
     batch::Batch,
@@ -132,7 +134,7 @@ fn gather(
     for entry in &series.entries {
         let batch = batch_at(bytes, entry).ok_or(Cause::Damaged);
         let why = |at| store.why_not_stored(&series.series, at, first);
-        let arrival = Arrival::of(&series.series, entry);
+        let arrival = entry.arrival(&series.series);
         points.add_with(&arrival, batch, why, &mut |cells| budget.make_room(cells, &mut put));
         pace.did(entry.count.into());
     }

@@ -8,7 +8,6 @@ mod tests;
 
 use crate::{
     catalogue::Segment,
-    cells::Level,
     config::ArchiveConfig,
     grouping::Grouping,
     rollups::RollupFile,
@@ -21,6 +20,7 @@ pub(crate) use making::{batch_at, record_at};
 #[cfg(test)]
 use oasis_health::Health;
 use oasis_health::Pulse;
+use oasis_rollup::cells::Level;
 use std::{
     collections::BTreeSet,
     io,

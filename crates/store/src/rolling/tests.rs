@@ -1,15 +1,9 @@
 //! Roll-ups of data that is made to be costly: what is written is bounded by the bytes of the samples.
 
 use super::roll_all;
-use crate::{
-    ArchiveConfig, Series,
-    catalogue::SealedFile,
-    cells::{Level, Track},
-    open,
-    segment_file::SegmentFile,
-    store::Store,
-};
+use crate::{ArchiveConfig, Series, catalogue::SealedFile, open, segment_file::SegmentFile, store::Store};
 use oasis_channel::ProbeKind;
+use oasis_rollup::cells::{Level, Track};
 use oasis_wire::{
     batch::{Encoder, Fields, stamp},
     quantity::{Epoch, Nanos, Offset, TopicId},

@@ -4,14 +4,16 @@
 //! `docs/reference/archive-files.md` is the specification.
 
 use crate::{
-    cells::{Level, Plan},
     clock::now,
-    points::{Missing, Reach},
     record::{self, FILE_HEADER, FileHeader, Kind, RECORD_HEADER, Start, TRAILER},
     recovery::{self, Finding},
     segment_file::sync_directory,
 };
 use bytes::Bytes;
+use oasis_rollup::{
+    cells::{Level, Plan},
+    points::{Missing, Reach},
+};
 use oasis_wire::{
     batch::{Batch, BatchError, MAX_BATCH},
     quantity::Epoch,

@@ -9,10 +9,10 @@ pub use file::{RolledSeries, RollupFile};
 
 use crate::{
     catalogue::TimeRange,
-    cells::Level,
     plausible::TimeLimits,
     recovery::{self, Finding},
 };
+use oasis_rollup::cells::Level;
 use oasis_wire::quantity::Nanos;
 use std::{
     collections::{BTreeMap, BTreeSet},

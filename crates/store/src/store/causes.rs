@@ -4,9 +4,9 @@ use super::{ReadError, Store};
 use crate::{
     catalogue::{Extent, Loss},
     gap::Gap,
-    points::{Missing, Points},
     series::Series,
 };
+use oasis_rollup::points::{Missing, Points};
 use oasis_wire::{loss::Cause, quantity::Offset};
 use std::{collections::BTreeMap, ops::Range};
 use uuid::Uuid;

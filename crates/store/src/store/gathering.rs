@@ -1,12 +1,10 @@
 //! Aggregates the samples of segment files to points: for roll-ups, and for readers.
 
 use super::{ReadError, Store, Unread};
-use crate::{
-    catalogue::Extent,
+use crate::{catalogue::Extent, index::Entry, series::Series};
+use oasis_rollup::{
     cells::Level,
-    index::Entry,
     points::{Arrival, Points, Reach},
-    series::Series,
 };
 use std::{io, sync::PoisonError, thread};
 
@@ -106,7 +104,7 @@ impl Store {
         let mut reach = points.reach();
         let mut is_read = Vec::with_capacity(entries.len());
         for entry in entries {
-            let arrival = Arrival::of(series, entry);
+            let arrival = entry.arrival(series);
             is_read.push(points.looks_at(reach, &arrival));
             reach = Some(Reach::after(&arrival));
         }
@@ -118,7 +116,7 @@ impl Store {
         }
         .into_iter();
         for (entry, is_read) in entries.iter().zip(is_read) {
-            let arrival = Arrival::of(series, entry);
+            let arrival = entry.arrival(series);
             if is_read {
                 let batch = batches.next().unwrap_or(Err(Unread::Damaged));
                 let batch = batch.as_ref().map(|stored| &*stored.batch).map_err(Unread::cause);

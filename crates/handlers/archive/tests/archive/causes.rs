@@ -7,7 +7,8 @@ use crate::{
 };
 use oasis_archive::NotStored;
 use oasis_history::{SampleOrMissing, Samples};
-use oasis_store::{ArchiveConfig, History, Level, LossTracker, Missing, RetentionRule, points::Span};
+use oasis_rollup::{cells::Level, points::Span};
+use oasis_store::{ArchiveConfig, History, LossTracker, Missing, RetentionRule};
 use oasis_wire::loss::Cause;
 use std::{collections::BTreeMap, fs, ops::RangeInclusive, path::Path, sync::atomic::AtomicBool};
 use uuid::Uuid;

@@ -8,7 +8,8 @@ use crate::{
 use oasis_archive::Archive;
 use oasis_handler::Handler as _;
 use oasis_query::Sql;
-use oasis_store::{ArchiveConfig, Clock, ClockJump, RetentionRule, points::Span};
+use oasis_rollup::points::Span;
+use oasis_store::{ArchiveConfig, Clock, ClockJump, RetentionRule};
 use oasis_wire::quantity::Nanos;
 use std::{
     path::Path,

@@ -2,10 +2,12 @@
 
 use super::{copy_of, segment_files};
 use crate::plant::{Node, Plant, STEP, config};
-use oasis_store::{
-    ArchiveConfig, CheckEvent, Level, RetentionRule,
-    cells::{Number, Track},
+use oasis_rollup::{
+    cells::{Level, Number, Track},
     points::{Points, Span},
+};
+use oasis_store::{
+    ArchiveConfig, CheckEvent, RetentionRule,
     rollups::{RolledSeries, RollupFile, file::Draft},
 };
 use oasis_wire::{

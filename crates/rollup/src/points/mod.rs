@@ -6,11 +6,7 @@ mod recent;
 
 pub use recent::{Key, PointsCache, Share};
 
-use crate::{
-    cells::{Cells, Level},
-    index::Entry,
-    series::Series,
-};
+use crate::cells::{Cells, Level};
 use oasis_wire::{
     batch::Header,
     gap::Gap,
@@ -393,21 +389,7 @@ impl Reach {
     }
 }
 
-impl<'a> Arrival<'a> {
-    /// Describes a batch of a file's index.
-    pub fn of(series: &'a Series, entry: &Entry) -> Self {
-        Self {
-            epoch: series.epoch,
-            run: series.run,
-            probe_type: &series.probe_type,
-            first: entry.first,
-            times: (entry.min_time, entry.max_time),
-            count: entry.count.into(),
-            last_sequence: entry.last_sequence,
-            gaps_before: &[],
-        }
-    }
-
+impl Arrival<'_> {
     fn end(&self) -> Offset {
         Offset(self.first.0.saturating_add(self.count))
     }

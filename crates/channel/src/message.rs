@@ -2,6 +2,7 @@
 
 use crate::ResumeSecret;
 use oasis_wire::{
+    probe_kind::ProbeKind,
     quantity::{DemandRange, Epoch, Hertz, TopicId},
     schema::ProbeType,
 };
@@ -296,21 +297,6 @@ pub struct RecorderSpan {
     pub before_s: f64,
     /// Seconds after it.
     pub after_s: f64,
-}
-
-/// Trigger of a sample.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum ProbeKind {
-    /// The node calls the probe at a rate.
-    Periodic,
-    /// The application flushes the probe.
-    Pushed,
-    /// A sample is kept if a metric has changed; silence means that none has. With a rate the node calls the probe,
-    /// without one the application flushes it.
-    OnChange,
-    /// The application flushes the probe on each event.
-    Event,
 }
 
 /// The state of an instance that commands change.

@@ -1,5 +1,6 @@
 //! The secret that binds a node's run to the process that began it.
 
+use oasis_wire::stored::RunOwner;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::fmt;
@@ -42,6 +43,19 @@ impl ResumeSecret {
         let mut bytes = [0; 16];
         bytes.copy_from_slice(&digest[..16]);
         Builder::from_custom_bytes(bytes).into_uuid()
+    }
+
+    /// Returns the owner of a run who knows this secret.
+    pub fn owner(&self) -> RunOwner {
+        RunOwner::from_bytes(Sha256::digest(self.as_bytes()).into())
+    }
+
+    /// Returns whether this is the secret of an owner. Takes the same time wherever the digests differ.
+    pub fn is_of(&self, owner: &RunOwner) -> bool {
+        let own = self.owner();
+        let bytes = own.as_bytes().iter().zip(owner.as_bytes());
+        let differing = bytes.fold(0, |bits, (a, b)| bits | (a ^ b));
+        std::hint::black_box(differing) == 0
     }
 
     /// Returns whether a run proves its owner: it is derived from a secret.
@@ -89,6 +103,13 @@ mod tests {
         let again: ResumeSecret = serde_json::from_str(&json).unwrap();
         assert!(secret == again && secret != ResumeSecret::random());
         assert_eq!(format!("{secret:?}"), "ResumeSecret(hidden)");
+    }
+
+    #[test]
+    fn only_the_owner_knows_the_secret() {
+        let secret = ResumeSecret::random();
+        let owner = RunOwner::from_bytes(*secret.owner().as_bytes());
+        assert!(secret.is_of(&owner) && !ResumeSecret::random().is_of(&owner));
     }
 
     #[test]

@@ -6,8 +6,11 @@ use crate::{
     request::{CommandError, ForwardedCommand, NamedRequest, ProbeRequest, TIMEOUT},
     settings::{KeptSetting, SettingName, SettingValue, SettingsError},
 };
-use oasis_channel::{Command, DacMessage, Failure, InstanceState, Outcome, ProbeKind};
-use oasis_wire::quantity::{DemandRange, Nanos};
+use oasis_channel::{Command, DacMessage, Failure, InstanceState, Outcome};
+use oasis_wire::{
+    probe_kind::ProbeKind,
+    quantity::{DemandRange, Nanos},
+};
 use serde::Serialize;
 use std::{
     collections::{HashMap, HashSet, VecDeque},

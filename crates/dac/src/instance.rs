@@ -11,13 +11,14 @@ use crate::{
     schema_hash::SchemaHash,
     segment::Segment,
     settings::{LabelsAndSettings, Program},
-    stored::StoredRun,
 };
-use oasis_channel::{InstanceState, ProbeKind, RegisteredInstance};
+use oasis_channel::{InstanceState, RegisteredInstance};
 use oasis_wire::{
     batch::Header,
+    probe_kind::ProbeKind,
     quantity::{Offset, PortablePosition, TopicId},
     schema::ProbeType,
+    stored::StoredRun,
 };
 use std::sync::{
     Arc, Mutex, MutexGuard, OnceLock, PoisonError,

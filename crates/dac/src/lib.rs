@@ -9,9 +9,9 @@
 //! This crate knows nothing of how samples reach readers: that is the task of the doors.
 //!
 //! ```
-//! use oasis_channel::{InstanceState, NodeIdentity, NodeMessage, PROTOCOL, ProbeKind, RegisteredInstance, frame::Frame};
+//! use oasis_channel::{InstanceState, NodeIdentity, NodeMessage, PROTOCOL, RegisteredInstance, frame::Frame};
 //! use oasis_dac::{Config, Cursor, Dac, StartAt, now, session::NodeSession};
-//! use oasis_wire::{batch::{Batch, Encoder, Fields}, schema::ProbeType, value::{RowWriter, Value}};
+//! use oasis_wire::{batch::{Batch, Encoder, Fields}, probe_kind::ProbeKind, schema::ProbeType, value::{RowWriter, Value}};
 //! use std::sync::Arc;
 //! use uuid::Uuid;
 //!
@@ -86,7 +86,6 @@ mod relayed;
 mod reorder;
 mod repeats;
 mod request;
-mod run_owner;
 mod schema_hash;
 mod segment;
 pub mod session;
@@ -95,7 +94,6 @@ mod shard_meter;
 mod signal;
 mod standing;
 mod steering;
-mod stored;
 mod turn;
 mod upstream;
 mod url_list;
@@ -130,13 +128,11 @@ pub use relayed::{
     UpstreamStates,
 };
 pub use request::{CommandError, ForwardedCommand, NamedRequest, ProbeRequest};
-pub use run_owner::RunOwner;
 pub use schema_hash::{SchemaHash, SchemaHashError};
 pub use segment::{Pieces, Segment};
 pub use shard_meter::{Seat, ShardFigures, ShardMeter, ShardMeters};
 pub use signal::{Signal, Wake};
 pub use standing::Standing;
-pub use stored::{StoredInstance, StoredNode, StoredRun};
 pub use turn::{SkippedRange, Turn};
 pub use upstream::{RelayedNode, Upstream, UpstreamEvents};
 pub use wake_flag::WakeFlag;

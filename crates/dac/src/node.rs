@@ -4,14 +4,15 @@ use crate::{
     identity::check_key,
     moment::Moment,
     relayed::{Hop, Relayed},
-    run_owner::RunOwner,
     settings::LabelMap,
     standing::Standing,
-    stored::{StoredInstance, StoredNode},
 };
 use oasis_channel::{DacMessage, Failure, NodeIdentity, Overhead, REPLAY_PREFIX, ResumeSecret};
 use oasis_tls::{NodeCertificate, Peer};
-use oasis_wire::quantity::Nanos;
+use oasis_wire::{
+    quantity::Nanos,
+    stored::{RunOwner, StoredInstance, StoredNode},
+};
 use std::{net::IpAddr, sync::Arc};
 use tokio::sync::mpsc;
 use uuid::Uuid;
@@ -116,7 +117,7 @@ pub(crate) struct Claim {
 
 impl Claim {
     fn knows(&self, secret: Option<ResumeSecret>) -> bool {
-        secret.is_some_and(|secret| self.owner.knows(secret))
+        secret.is_some_and(|secret| secret.is_of(&self.owner))
     }
 }
 
@@ -144,7 +145,7 @@ impl Node {
             address: link.address,
             peer: link.peer.clone(),
             link: Some(link),
-            owner: secret.map(RunOwner::of),
+            owner: secret.map(|secret| secret.owner()),
             moved_to: None,
             former,
             rival: None,
@@ -346,7 +347,7 @@ impl Node {
 
     fn is_owner(&self, secret: Option<ResumeSecret>) -> bool {
         match (self.owner, secret) {
-            (Some(owner), Some(given)) => owner.knows(given),
+            (Some(owner), Some(given)) => given.is_of(&owner),
             // The archive does not know: the first to come is believed.
             (None, _) if self.is_remembered => true,
             (None, None) => true,

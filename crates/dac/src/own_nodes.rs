@@ -1,8 +1,8 @@
 //! Names of the nodes of the DAC's own process: no other node may have them.
 
-use crate::RunOwner;
 use oasis_channel::{Failure, ResumeSecret};
 use oasis_tls::Peer;
+use oasis_wire::stored::RunOwner;
 use std::{
     collections::{BTreeMap, VecDeque},
     sync::{Mutex, MutexGuard, PoisonError},
@@ -28,7 +28,7 @@ impl OwnNodes {
     pub fn expect(&self, name: &str, secret: ResumeSecret) {
         let mut names = self.lock();
         let Some(owners) = names.get_mut(name) else { return };
-        let owner = RunOwner::of(secret);
+        let owner = secret.owner();
         if owners.contains(&owner) {
             return;
         }
@@ -45,7 +45,7 @@ impl OwnNodes {
     pub(crate) fn check(&self, name: &str, peer: &Peer, secret: Option<ResumeSecret>) -> Result<(), Failure> {
         let names = self.lock();
         let Some(owners) = names.get(name).filter(|_| !matches!(peer, Peer::Itself)) else { return Ok(()) };
-        if secret.is_some_and(|secret| owners.iter().any(|owner| owner.knows(secret))) {
+        if secret.is_some_and(|secret| owners.iter().any(|owner| secret.is_of(owner))) {
             return Ok(());
         }
         let message = format!(

@@ -29,13 +29,13 @@ use crate::{
     node::{Claim, Former, Link, MeasuredClock, Moved, Node, Rival, check_derived},
     schema_hash::SchemaHashes,
     settings::Settings,
-    stored::StoredRun,
 };
 use changes::{ChangeLog, Entry};
 use oasis_channel::{Failure, InstanceState, NodeIdentity, Overhead, RegisteredInstance, ResumeSecret};
 use oasis_wire::{
     quantity::{Epoch, Nanos, Offset, TopicId},
     schema::ProbeType,
+    stored::StoredRun,
 };
 use offline::Offline;
 use std::{

@@ -1,13 +1,17 @@
 //! Changes of the registry in JSON, the same over HTTP and WebSocket: structure without statistics.
 
-use crate::permissions::Caller;
-use crate::view::{DemandView, RecorderView, known_pid, known_uuid};
-use oasis_channel::ProbeKind;
+use crate::{
+    permissions::Caller,
+    view::{DemandView, RecorderView, known_pid, known_uuid},
+};
 use oasis_dac::{
     Hop, Instance, Node, Registry, RegistryCursor, RegistryDelta, SchemaHash,
     settings::{LabelMap, LabelsAndSettings},
 };
-use oasis_wire::quantity::{Epoch, TopicId};
+use oasis_wire::{
+    probe_kind::ProbeKind,
+    quantity::{Epoch, TopicId},
+};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 use std::{collections::HashMap, fmt, str::FromStr, sync::Arc};
 use utoipa::ToSchema;

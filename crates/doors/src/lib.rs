@@ -19,9 +19,9 @@
 //! window.
 //!
 //! ```
-//! # use oasis_channel::{InstanceState, NodeIdentity, NodeMessage, PROTOCOL, ProbeKind, RegisteredInstance, frame::Frame};
+//! # use oasis_channel::{InstanceState, NodeIdentity, NodeMessage, PROTOCOL, RegisteredInstance, frame::Frame};
 //! # use oasis_dac::{now, session::NodeSession};
-//! # use oasis_wire::{batch::{Encoder, Fields}, schema::ProbeType, value::RowWriter};
+//! # use oasis_wire::{batch::{Encoder, Fields}, probe_kind::ProbeKind, schema::ProbeType, value::RowWriter};
 //! use oasis_dac::{Config, Dac};
 //! use oasis_doors::{Doors, DoorsConfig, serve};
 //! use tokio::{io::{AsyncReadExt, AsyncWriteExt}, net::{TcpListener, TcpStream}, sync::oneshot};

@@ -1,12 +1,12 @@
 //! A node for tests of the doors, on a DAC with a real session.
 
 use oasis_channel::{
-    Counters, Drops, InstanceState, NodeIdentity, NodeMessage, PROTOCOL, ProbeKind, RegisteredInstance,
-    frame::Frame,
+    Counters, Drops, InstanceState, NodeIdentity, NodeMessage, PROTOCOL, RegisteredInstance, frame::Frame,
 };
 use oasis_dac::{Dac, now, session::NodeSession};
 use oasis_wire::{
     batch::{self, Encoder, Fields},
+    probe_kind::ProbeKind,
     quantity::TopicId,
     schema::ProbeType,
     value::RowWriter,

@@ -2,14 +2,16 @@
 
 use crate::permissions::Caller;
 use oasis_archive::Archive;
-use oasis_channel::{Overhead, ProbeKind, RecorderSpan};
+use oasis_channel::{Overhead, RecorderSpan};
 use oasis_dac::{
     Backlog, Delivery, DemandState, DerivedStreams, Hop, Instance, Ledger, LogState, Node, Registry,
     SchemaHash,
     settings::{LabelMap, LabelsAndSettings},
 };
 use oasis_store::Account;
-use oasis_wire::{batch::Batch, loss::Cause, quantity::Epoch, schema::ProbeType, value};
+use oasis_wire::{
+    batch::Batch, loss::Cause, probe_kind::ProbeKind, quantity::Epoch, schema::ProbeType, value,
+};
 use serde::Serialize;
 use std::{
     collections::{BTreeMap, HashMap},

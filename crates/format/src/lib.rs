@@ -7,7 +7,7 @@
 //! A format that recordings are read from has an [`input::InputFormat`], which [`inputs`] names.
 //!
 //! ```
-//! use oasis_channel::ProbeKind;
+//! use oasis_wire::probe_kind::ProbeKind;
 //! use oasis_format::{Source, find};
 //! use oasis_wire::{batch::Sample, quantity::Epoch, value::Value};
 //! use std::sync::Arc;

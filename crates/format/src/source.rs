@@ -1,7 +1,6 @@
 //! The source of samples, and gaps.
 
-use oasis_channel::ProbeKind;
-use oasis_wire::{loss::Cause, quantity::Epoch, schema::ProbeType};
+use oasis_wire::{loss::Cause, probe_kind::ProbeKind, quantity::Epoch, schema::ProbeType};
 use std::{ops::RangeInclusive, sync::Arc};
 use uuid::Uuid;
 

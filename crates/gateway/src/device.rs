@@ -17,12 +17,12 @@ use crate::{
 };
 use commands::Commands;
 use instance::DeviceInstance;
-use oasis_channel::{InstanceState, ProbeKind, RegisteredInstance};
+use oasis_channel::{InstanceState, RegisteredInstance};
 use oasis_probe::{
     NodeError,
     forward::{Missing, Session},
 };
-use oasis_wire::{quantity::Hertz, schema::ProbeType};
+use oasis_wire::{probe_kind::ProbeKind, quantity::Hertz, schema::ProbeType};
 use schema_request::SchemaRequest;
 use std::{
     sync::{Arc, MutexGuard, PoisonError},

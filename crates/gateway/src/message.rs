@@ -1,7 +1,7 @@
 //! Messages of the link (`docs/reference/embedded.md`): bodies of frames to values and back. Pure.
 
 use crate::frame::Frame;
-use oasis_channel::ProbeKind;
+use oasis_wire::probe_kind::ProbeKind;
 use std::collections::BTreeSet;
 use uuid::Uuid;
 

@@ -2,8 +2,7 @@
 
 use crate::InstanceId;
 use bytes::Bytes;
-use oasis_channel::ProbeKind;
-use oasis_wire::{batch::Header, loss::Cause, schema::ProbeType};
+use oasis_wire::{batch::Header, loss::Cause, probe_kind::ProbeKind, schema::ProbeType};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::{fmt::Write as _, sync::Arc};

@@ -27,8 +27,11 @@ use crate::{
     spooler,
     state::ProbeState,
 };
-use oasis_channel::{Connector, Failure, NodeIdentity, ProbeKind, RegisteredInstance, ResumeSecret};
-use oasis_wire::{batch::Encoder, quantity::Hertz, sample::Sample, schema::ProbeType, value::RowWriter};
+use oasis_channel::{Connector, Failure, NodeIdentity, RegisteredInstance, ResumeSecret};
+use oasis_wire::{
+    batch::Encoder, probe_kind::ProbeKind, quantity::Hertz, sample::Sample, schema::ProbeType,
+    value::RowWriter,
+};
 use std::{
     io, mem,
     sync::{Arc, mpsc},

@@ -1,12 +1,13 @@
 //! Messages of `oasis.v1` as a client reads them: only what a relay needs, and nothing that a later version adds is an error.
 
-use oasis_channel::{InstanceState, Overhead, ProbeKind, RecorderSpan};
+use oasis_channel::{InstanceState, Overhead, RecorderSpan};
 use oasis_dac::{
     Hop,
     settings::{LabelMap, LabelsAndSettings, SettingState},
 };
 use oasis_wire::{
     gap::Gap,
+    probe_kind::ProbeKind,
     quantity::{DemandRange, Epoch, Hertz, Nanos, Offset},
     schema::ProbeType,
 };

@@ -2,11 +2,11 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test says what it expects by unwrapping")]
 
-use oasis_channel::ProbeKind;
 use oasis_dac::{Config, Cursor, Dac, Delivery, Instance, StartAt, Upstream, UpstreamDemand, now};
 use oasis_relay::{Feed, Message, Mirror, MirrorError, Need, ResumePoints};
 use oasis_wire::{
     batch::{self, Batch, Encoder, Fields},
+    probe_kind::ProbeKind,
     quantity::{Epoch, Nanos, Offset, Position},
     schema::ProbeType,
     value::RowWriter,

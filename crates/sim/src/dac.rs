@@ -14,10 +14,7 @@ use oasis_channel::{
     DacMessage, DatagramOffer, Failure, SafeReason,
     frame::{DEFAULT_MAX_BODY, Frame, Reader, write_control},
 };
-use oasis_dac::{
-    Audit, Config, Dac, Gap, Moment, StoredInstance, StoredRun, Verdict, config::LogConfig, now,
-    session::NodeSession,
-};
+use oasis_dac::{Audit, Config, Dac, Gap, Moment, Verdict, config::LogConfig, now, session::NodeSession};
 use oasis_store::{ArchiveConfig, Clock, WritableStore, open_with};
 use oasis_wire::{
     batch::{self, Header},
@@ -509,20 +506,9 @@ fn answer(id: ConnectionId, answers: &[DacMessage], shared: &mut Shared) {
 /// Planted: restores a registry, but takes one sample more for stored than there is.
 fn restore_wrongly(writable: &WritableStore, dac: &Dac) -> anyhow::Result<()> {
     let catalogue = writable.store.catalogue();
-    let instances = catalogue.stored().context("cannot read the catalogue")?;
-    let wrongly = |oasis_store::catalogue::StoredRun { run, last_sequence, taken }| StoredRun {
-        run,
-        last_sequence: last_sequence + 1,
-        taken,
-    };
-    let instances = instances.into_iter().map(|stored| StoredInstance {
-        node: stored.node,
-        instance: stored.instance,
-        probe_type: stored.probe_type,
-        kind: stored.kind,
-        run: stored.run,
-        runs: stored.runs.into_iter().map(wrongly).collect(),
-        last_time: stored.last_time,
+    let instances = catalogue.stored().context("cannot read the catalogue")?.into_iter().map(|mut stored| {
+        stored.runs.iter_mut().for_each(|run| run.last_sequence += 1);
+        stored
     });
     dac.registry.restore(&[], instances.collect());
     Ok(())

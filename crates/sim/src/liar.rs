@@ -7,12 +7,12 @@ use crate::{
     system::NANOS_PER_SECOND,
 };
 use oasis_channel::{
-    Counters, DacMessage, Drops, InstanceState, NodeIdentity, NodeMessage, PROTOCOL, ProbeKind,
-    RegisteredInstance,
+    Counters, DacMessage, Drops, InstanceState, NodeIdentity, NodeMessage, PROTOCOL, RegisteredInstance,
     frame::{DEFAULT_MAX_BODY, Frame, Reader, batch_header, write_control},
 };
 use oasis_wire::{
     batch::{Encoder, Fields},
+    probe_kind::ProbeKind,
     quantity::TopicId,
 };
 use uuid::Uuid;

@@ -12,7 +12,7 @@ use crate::{
     system::{self, NANOS_PER_SECOND},
 };
 use anyhow::Context as _;
-use oasis_channel::{Backoff, InstanceState, NodeIdentity, ProbeKind, RegisteredInstance, ResumeSecret};
+use oasis_channel::{Backoff, InstanceState, NodeIdentity, RegisteredInstance, ResumeSecret};
 use oasis_probe::{
     ProbeState,
     simulation::{
@@ -20,7 +20,7 @@ use oasis_probe::{
         Spool, Spooler,
     },
 };
-use oasis_wire::{batch::Encoder, schema::ProbeType};
+use oasis_wire::{batch::Encoder, probe_kind::ProbeKind, schema::ProbeType};
 use process::{Carrier, Process};
 use std::{
     path::PathBuf,

@@ -2,7 +2,6 @@
 //! batches are grouped:
 //! `cargo run --release -p oasis-store --example slow_probes`.
 
-use oasis_channel::ProbeKind;
 use oasis_rollup::{
     cells::Level,
     points::{Points, Span},
@@ -12,6 +11,7 @@ use oasis_store::{
 };
 use oasis_wire::{
     batch::{Batch, Encoder, Fields, stamp},
+    probe_kind::ProbeKind,
     quantity::{Epoch, Offset, Position, TopicId},
     schema::ProbeType,
     value::{self, Value},

@@ -21,10 +21,11 @@ mod usage;
 mod versions;
 
 use crate::{index::FileIndex, plausible::TimeWindow, series::Series};
-use oasis_channel::ProbeKind;
 use oasis_wire::{
+    probe_kind::ProbeKind,
     quantity::{Epoch, Nanos, Offset},
     schema::ProbeType,
+    stored::{RunOwner, StoredNode},
 };
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use std::{fs::File, ops::Range, path::Path, sync::Arc, time::Duration};
@@ -37,7 +38,7 @@ pub use forget::Holdings;
 pub use listing::Share;
 pub use losses::{Loss, LossRow, MAX_LOSSES};
 pub use ranges::TimeRange;
-pub use remembered::{MAX_RUNS, StoredInstance, StoredNode, StoredRun};
+pub use remembered::MAX_RUNS;
 use uuid::Uuid;
 use versions::{SAME_TABLES, VERSION, VERSIONS};
 
@@ -313,6 +314,7 @@ impl Catalogue {
         )?;
         for StoredNode { name, uuid, host, software, last_seen, run, owner, former } in nodes {
             let run = run.map(|run| run.to_string());
+            let owner = owner.as_ref().map(RunOwner::as_bytes);
             remembered::note_former_runs(&transaction, name, former)?;
             add.execute(params![name, uuid.to_string(), host, software, signed(last_seen.0), run, owner])?;
         }

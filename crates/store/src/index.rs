@@ -387,8 +387,7 @@ fn read_entry(before: Option<&Entry>, from: &mut Reader<'_>) -> Result<Entry, Ma
 #[cfg(test)]
 mod tests {
     use super::*;
-    use oasis_channel::ProbeKind;
-    use oasis_wire::quantity::Epoch;
+    use oasis_wire::{probe_kind::ProbeKind, quantity::Epoch};
     use proptest::prelude::*;
     use uuid::Uuid;
 

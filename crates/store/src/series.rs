@@ -1,7 +1,6 @@
 //! A series: the samples of one instance in one run of its node and one epoch of the DAC. Within it, offsets and sequence numbers both only grow.
 
-use oasis_channel::ProbeKind;
-use oasis_wire::{quantity::Epoch, schema::ProbeType};
+use oasis_wire::{probe_kind::ProbeKind, quantity::Epoch, schema::ProbeType};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use uuid::Uuid;

@@ -49,10 +49,12 @@ pub mod identity;
 pub mod loss;
 pub mod pattern;
 pub mod primitive;
+pub mod probe_kind;
 pub mod quantity;
 pub mod reader;
 pub mod sample;
 pub mod schema;
+pub mod stored;
 #[cfg(feature = "time")]
 pub mod time;
 pub mod unit;

@@ -1,9 +1,9 @@
 use super::eventually;
 use oasis_channel::{
-    Connector, DacMessage, InstanceState, NodeIdentity, NodeMessage, PROTOCOL, ProbeKind, Receiver,
-    RegisteredInstance, ResumeSecret, Sender, tcp::TcpConnector,
+    Connector, DacMessage, InstanceState, NodeIdentity, NodeMessage, PROTOCOL, Receiver, RegisteredInstance,
+    ResumeSecret, Sender, tcp::TcpConnector,
 };
-use oasis_wire::{quantity::TopicId, schema::ProbeType};
+use oasis_wire::{probe_kind::ProbeKind, quantity::TopicId, schema::ProbeType};
 use std::io::ErrorKind;
 use uuid::Uuid;
 

@@ -1,11 +1,11 @@
 //! An archive with samples of every type, made without a DAC.
 
-use oasis_channel::ProbeKind;
 use oasis_recordings::import::Import;
 use oasis_store::{ArchiveConfig, Series};
 use oasis_wire::{
     batch::{Encoder, Fields},
     loss::Cause,
+    probe_kind::ProbeKind,
     quantity::Epoch,
     schema::ProbeType,
     value::{self, Value},

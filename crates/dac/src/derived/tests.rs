@@ -2,12 +2,13 @@
 
 use super::{writer::DerivedBatch, *};
 use crate::{Config, Cursor, Dac, Link, Options, Overflow, StartAt, now, signal::Signal};
-use oasis_channel::{InstanceState, NodeIdentity, ProbeKind, RegisteredInstance};
+use oasis_channel::{InstanceState, NodeIdentity, RegisteredInstance};
 use oasis_tls::Peer;
 use oasis_wire::{
     batch::{Batch, Encoder, Fields, Sample, stamp},
     gap::Gap,
     loss::Cause,
+    probe_kind::ProbeKind,
     quantity::{Epoch, Hertz, Nanos, Offset, Position},
     schema::ProbeType,
     value::{RowWriter, Value},

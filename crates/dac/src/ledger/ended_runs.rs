@@ -4,9 +4,8 @@
 //! node's name for a while. Such a run continues with the account that it had.
 
 use super::{GAPS_KEPT, Gap, GapRoom, Ledger, NodeCounters, RunProgress};
-use crate::StoredRun;
 use oasis_channel::Drops;
-use oasis_wire::{loss::Cause, quantity::Nanos};
+use oasis_wire::{loss::Cause, quantity::Nanos, stored::StoredRun};
 use std::ops::RangeInclusive;
 use uuid::Uuid;
 

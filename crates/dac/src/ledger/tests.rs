@@ -1,5 +1,5 @@
 use super::*;
-use crate::StoredRun;
+use oasis_wire::stored::StoredRun;
 use proptest::prelude::*;
 
 const RUN: Uuid = Uuid::from_u128(1);

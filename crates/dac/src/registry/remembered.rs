@@ -3,12 +3,12 @@
 //! They are evicted for nodes that connect: an offline node never uses up a limit that a connected node needs.
 
 use super::{Follower, Inner, Registry, changes::Entry};
-use crate::{
-    node::{Node, archived_claims},
+use crate::node::{Node, archived_claims};
+use oasis_channel::{InstanceState, RegisteredInstance};
+use oasis_wire::{
+    quantity::Offset,
     stored::{StoredInstance, StoredNode},
 };
-use oasis_channel::{InstanceState, RegisteredInstance};
-use oasis_wire::quantity::Offset;
 use std::collections::HashMap;
 
 /// Result of [`Registry::restore`].

@@ -3,10 +3,10 @@
 use super::NodeSession;
 use crate::{Dac, Instance, now};
 use oasis_channel::{
-    DacMessage, Failure, InstanceState, NodeIdentity, NodeMessage, Outcome, PROTOCOL, ProbeKind,
-    RegisteredInstance, frame::Frame,
+    DacMessage, Failure, InstanceState, NodeIdentity, NodeMessage, Outcome, PROTOCOL, RegisteredInstance,
+    frame::Frame,
 };
-use oasis_wire::schema::ProbeType;
+use oasis_wire::{probe_kind::ProbeKind, schema::ProbeType};
 use std::sync::Arc;
 use tokio::sync::mpsc;
 use uuid::Uuid;

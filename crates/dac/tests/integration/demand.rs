@@ -2,13 +2,14 @@
 //! tasks are idle.
 
 use oasis_channel::{
-    Command, DacMessage, Failure, InstanceState, NodeIdentity, NodeMessage, Outcome, PROTOCOL, ProbeKind,
+    Command, DacMessage, Failure, InstanceState, NodeIdentity, NodeMessage, Outcome, PROTOCOL,
     RegisteredInstance, frame::Frame,
 };
 use oasis_dac::{
     Config, Cursor, Dac, Delivery, Instance, Options, ProbeRequest, StartAt, session::NodeSession,
 };
 use oasis_wire::{
+    probe_kind::ProbeKind,
     quantity::{DemandRange, Hertz, Nanos},
     schema::ProbeType,
 };

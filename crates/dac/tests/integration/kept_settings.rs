@@ -2,7 +2,7 @@
 
 use oasis_channel::{
     Command, DacMessage, Declared, Failure, InstanceState, NodeIdentity, NodeMessage, Outcome, PROTOCOL,
-    ProbeKind, RegisteredInstance, frame::Frame,
+    RegisteredInstance, frame::Frame,
 };
 use oasis_dac::{
     Author, CommandError, Config, Dac, NamedRequest, ProbeRequest,
@@ -10,6 +10,7 @@ use oasis_dac::{
     settings::{KeptCondition, SettingName, SettingState, SettingValue},
 };
 use oasis_wire::{
+    probe_kind::ProbeKind,
     quantity::{Hertz, Nanos},
     schema::ProbeType,
 };

@@ -1,8 +1,8 @@
 //! Datagrams of an encrypted connection over real sockets: forged, replayed, changed, cut and unprotected ones are refused and counted, and every true one arrives.
 
 use oasis_channel::{
-    DacMessage, DatagramOffer, InstanceState, NodeIdentity, NodeMessage, PROTOCOL, ProbeKind,
-    RegisteredInstance, ResumeSecret,
+    DacMessage, DatagramOffer, InstanceState, NodeIdentity, NodeMessage, PROTOCOL, RegisteredInstance,
+    ResumeSecret,
     frame::{Frame, Reader, write_control},
     protection::{HEADER_BYTES, KEY_BYTES, LABEL, Sealer},
 };
@@ -13,6 +13,7 @@ use oasis_dac::{
 use oasis_tls::{Authority, ClientFiles, Lifetime, ServerFiles, ServerTls};
 use oasis_wire::{
     batch::{Encoder, Fields},
+    probe_kind::ProbeKind,
     quantity::TopicId,
     schema::ProbeType,
 };

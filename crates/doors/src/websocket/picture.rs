@@ -144,9 +144,8 @@ fn put(list: &mut Vec<u8>, element: &impl Serialize) {
 #[cfg(test)]
 pub mod tests {
     use super::*;
-    use oasis_channel::ProbeKind;
-    use oasis_dac::{Config, Dac, StoredInstance};
-    use oasis_wire::schema::ProbeType;
+    use oasis_dac::{Config, Dac};
+    use oasis_wire::{probe_kind::ProbeKind, schema::ProbeType, stored::StoredInstance};
     use serde_json::Value;
 
     /// Returns a DAC with offline nodes, each with this number of instances.

@@ -6,7 +6,7 @@
 //!
 #![cfg_attr(feature = "arrow", doc = "```")]
 #![cfg_attr(not(feature = "arrow"), doc = "```ignore")]
-//! use oasis_channel::ProbeKind;
+//! use oasis_wire::probe_kind::ProbeKind;
 //! use oasis_format::{Source, arrow::Stream};
 //! use oasis_wire::{batch::Sample, quantity::Epoch, schema::ProbeType, value::Value};
 //!

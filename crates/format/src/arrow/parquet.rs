@@ -120,8 +120,8 @@ fn properties(schema: &Schema) -> Result<WriterProperties, WriteError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use oasis_channel::ProbeKind;
     use oasis_wire::{
+        probe_kind::ProbeKind,
         quantity::Epoch,
         schema::{Metric, MetricType},
         value::Value,

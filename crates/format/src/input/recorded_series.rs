@@ -1,7 +1,6 @@
 //! The source of samples in a file.
 
-use oasis_channel::ProbeKind;
-use oasis_wire::schema::ProbeType;
+use oasis_wire::{probe_kind::ProbeKind, schema::ProbeType};
 use std::sync::Arc;
 use uuid::Uuid;
 

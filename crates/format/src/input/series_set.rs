@@ -5,8 +5,7 @@ use super::{
     bounds::{MAX_BATCHES, MAX_HELD_TOGETHER, MAX_ROW},
     samples::{Head, Samples},
 };
-use oasis_channel::ProbeKind;
-use oasis_wire::{loss::Cause, schema::ProbeType};
+use oasis_wire::{loss::Cause, probe_kind::ProbeKind, schema::ProbeType};
 use std::sync::Arc;
 use uuid::Uuid;
 

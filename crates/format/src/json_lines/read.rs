@@ -18,8 +18,7 @@ use crate::{
     },
     visible::shortened,
 };
-use oasis_channel::ProbeKind;
-use oasis_wire::{schema::ProbeType, value};
+use oasis_wire::{probe_kind::ProbeKind, schema::ProbeType, value};
 use serde_json::{Map, Value as Json};
 use std::{collections::HashMap, io::SeekFrom, sync::Arc};
 use uuid::Uuid;

@@ -20,9 +20,9 @@ use crate::{
     ros::{BadCdr, BadLayout, BadPacked, Layout},
     visible::shortened,
 };
-use oasis_channel::ProbeKind;
 use oasis_wire::{
     loss::Cause,
+    probe_kind::ProbeKind,
     schema::{InvalidType, Metric, ProbeType},
     value,
 };

@@ -1,6 +1,5 @@
 //! An export in each format comes back with equal samples, sequence numbers and gaps.
 
-use oasis_channel::ProbeKind;
 use oasis_format::{
     Gap, Source,
     input::{InputFile, InputOptions, Report},
@@ -9,6 +8,7 @@ use oasis_format::{
 use oasis_wire::{
     batch::{Batch, Sample},
     loss::Cause,
+    probe_kind::ProbeKind,
     quantity::Epoch,
     value::Value,
 };

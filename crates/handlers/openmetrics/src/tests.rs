@@ -1,11 +1,10 @@
 use super::*;
 use crate::exposition::Kind;
-use oasis_channel::{
-    InstanceState, NodeIdentity, NodeMessage, PROTOCOL, ProbeKind, RegisteredInstance, frame::Frame,
-};
+use oasis_channel::{InstanceState, NodeIdentity, NodeMessage, PROTOCOL, RegisteredInstance, frame::Frame};
 use oasis_dac::{Config, now, session::NodeSession};
 use oasis_wire::{
     batch::{Encoder, Fields},
+    probe_kind::ProbeKind,
     schema::ProbeType,
     value::RowWriter,
 };

@@ -8,7 +8,8 @@ use crate::{
     announcement::Announcement,
     spool::{Missing, QueuedBatch, SequencePosition},
 };
-use oasis_channel::{InstanceState, NodeIdentity, ProbeKind, RegisteredInstance};
+use oasis_channel::{InstanceState, NodeIdentity, RegisteredInstance};
+use oasis_wire::probe_kind::ProbeKind;
 use proptest::prelude::*;
 use std::{
     fs,

@@ -1,10 +1,10 @@
 //! Searches of log records in a topic log.
 
 use super::*;
-use oasis_channel::ProbeKind;
 use oasis_history::{LogBatch, LogRead};
 use oasis_wire::{
     batch::{Encoder, Fields},
+    probe_kind::ProbeKind,
     quantity::{Epoch, Offset, TopicId},
     value::RowWriter,
 };

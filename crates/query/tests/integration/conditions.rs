@@ -5,12 +5,11 @@
 
 use crate::plant::{EPOCH, Plant, number};
 use fastrand::Rng;
-use oasis_channel::ProbeKind;
 use oasis_history::{SampleOrMissing, Samples};
 use oasis_query::{Rows, Sql, SqlValue};
 use oasis_recordings::import::Import;
 use oasis_store::{ArchiveConfig, History, Series, open};
-use oasis_wire::quantity::Epoch;
+use oasis_wire::{probe_kind::ProbeKind, quantity::Epoch};
 use uuid::Uuid;
 
 /// Queries of each archive.

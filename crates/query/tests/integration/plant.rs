@@ -1,11 +1,11 @@
 //! Archives of some nodes whose clocks stand still, jump back and jump ahead.
 
 use fastrand::Rng;
-use oasis_channel::ProbeKind;
 use oasis_recordings::import::Import;
 use oasis_store::{ArchiveConfig, Series, open};
 use oasis_wire::{
     batch::{Encoder, Fields},
+    probe_kind::ProbeKind,
     quantity::Epoch,
     schema::ProbeType,
     value::RowWriter,

@@ -141,8 +141,7 @@ fn cause_of(missing: &Missing) -> Cause {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use oasis_channel::ProbeKind;
-    use oasis_wire::quantity::Epoch;
+    use oasis_wire::{probe_kind::ProbeKind, quantity::Epoch};
     use uuid::Uuid;
 
     const RUN: Uuid = Uuid::from_u128(1);

@@ -3,13 +3,14 @@
 
 use fastrand::Rng;
 use oasis_channel::{Counters, Drops, SafeWhen};
-use oasis_dac::{Ledger, StoredRun, Verdict};
+use oasis_dac::{Ledger, Verdict};
 use oasis_probe::simulation::{MetDac, Missing, NewBatch, Spool};
 use oasis_wire::{
     batch::{Encoder, Fields, Header},
     loss::Cause,
     quantity::{Nanos, TopicId},
     schema::ProbeType,
+    stored::StoredRun,
 };
 use std::{
     collections::{BTreeSet, VecDeque},

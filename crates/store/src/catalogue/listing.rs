@@ -6,8 +6,8 @@ use crate::{
     plausible::{TimeWindow, joined},
     series::Series,
 };
-use oasis_channel::ProbeKind;
 use oasis_wire::{
+    probe_kind::ProbeKind,
     quantity::{Epoch, Nanos, Offset},
     schema::ProbeType,
 };

@@ -1,71 +1,20 @@
 //! The nodes and instances that a starting DAC restores, and the removal of rows that nothing refers to, in SQL.
 
 use super::{Catalogue, CatalogueError, Result, parsed, read_kind, read_type, signed, unsigned};
-use oasis_channel::ProbeKind;
-use oasis_wire::{loss::Cause, quantity::Nanos, schema::ProbeType};
+use oasis_wire::{
+    loss::Cause,
+    quantity::Nanos,
+    schema::ProbeType,
+    stored::{FormerRun, RunOwner, StoredInstance, StoredNode, StoredRun},
+};
 use rusqlite::{Connection, Row, Rows, params};
 use std::{
     collections::{BTreeMap, HashMap},
     sync::Arc,
 };
-use uuid::Uuid;
 
 /// Runs of an instance that a DAC restores: a node may send the samples of this many earlier processes again.
 pub const MAX_RUNS: usize = 16;
-
-/// An instance with stored data.
-#[derive(Debug, Clone, PartialEq)]
-pub struct StoredInstance {
-    /// Node name.
-    pub node: Arc<str>,
-    /// Instance name.
-    pub instance: Arc<str>,
-    /// The type of its newest samples.
-    pub probe_type: Arc<ProbeType>,
-    /// Periodic or pushed.
-    pub kind: ProbeKind,
-    /// The newest run.
-    pub run: Uuid,
-    /// The newest runs with samples, [`MAX_RUNS`] at most, oldest first.
-    pub runs: Vec<StoredRun>,
-    /// Time of the newest sample stored, nanoseconds since 1970 on the node's clock; 0 if none is left.
-    pub last_time: u64,
-}
-
-/// Stored samples of an instance in one run of its node.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct StoredRun {
-    /// The run.
-    pub run: Uuid,
-    /// Sequence number of the newest sample.
-    pub last_sequence: u64,
-    /// The last sequence number that was declared lost with the end of the run; 0 if none was.
-    pub taken: u64,
-}
-
-/// A node, as last seen.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StoredNode {
-    /// Its name.
-    pub name: String,
-    /// Its identity over all its runs.
-    pub uuid: Uuid,
-    /// Host name.
-    pub host: String,
-    /// Name and version of its software.
-    pub software: String,
-    /// When it was last seen, on the DAC's clock.
-    pub last_seen: Nanos,
-    /// Its last run, if it is known.
-    pub run: Option<Uuid>,
-    /// SHA-256 of the secret that its owner resumes that run with, if it is known.
-    pub owner: Option<[u8; 32]>,
-    /// Its earlier runs whose samples may still come, oldest first.
-    pub former: Vec<FormerRun>,
-}
-
-/// A run, and the SHA-256 of its owner's secret.
-pub type FormerRun = (Uuid, [u8; 32]);
 
 impl Catalogue {
     /// Returns all stored instances. Without samples, only roll-ups, there are no runs and the time is 0.
@@ -165,7 +114,7 @@ impl Catalogue {
                 software: row.get("software")?,
                 last_seen: Nanos(row.get::<_, i64>("last_seen")? as u64),
                 run: run.and_then(|run| run.parse().ok()),
-                owner: row.get("owner").unwrap_or_default(),
+                owner: row.get::<_, Option<[u8; 32]>>("owner").unwrap_or_default().map(RunOwner::from_bytes),
             });
         }
         Ok(nodes)
@@ -211,7 +160,7 @@ pub(super) fn note_former_runs(connection: &Connection, node: &str, former: &[Fo
     connection.execute("DELETE FROM former_run WHERE node = ?", [node])?;
     let mut insert = connection.prepare_cached("INSERT INTO former_run VALUES (?, ?, ?, ?)")?;
     for (place, (run, owner)) in (0_i64..).zip(former) {
-        insert.execute(params![node, run.to_string(), owner, place])?;
+        insert.execute(params![node, run.to_string(), owner.as_bytes(), place])?;
     }
     Ok(())
 }
@@ -220,7 +169,7 @@ fn read_former(mut rows: Rows<'_>) -> Result<Vec<FormerRun>> {
     let mut former = Vec::new();
     while let Some(row) = rows.next()? {
         let run: String = row.get("run")?;
-        former.push((parsed(&run, "run")?, row.get("owner")?));
+        former.push((parsed(&run, "run")?, RunOwner::from_bytes(row.get("owner")?)));
     }
     Ok(former)
 }

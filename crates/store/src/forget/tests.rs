@@ -2,10 +2,10 @@ use super::*;
 use crate::{
     ArchiveConfig, History, PastItem, Series, gap::Gap, open, recovery::segment_files, rolling, segment_file,
 };
-use oasis_channel::ProbeKind;
 use oasis_wire::{
     batch::{Encoder, Fields},
     loss::Cause,
+    probe_kind::ProbeKind,
     quantity::{Epoch, Nanos, Offset},
     schema::ProbeType,
 };

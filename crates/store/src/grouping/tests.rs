@@ -3,7 +3,6 @@ use crate::{
     ArchiveConfig, History, Newest, Past, PastItem, Series, forget::Forgotten, gap::Gap, open,
     segment_file::SegmentFile,
 };
-use oasis_channel::ProbeKind;
 use oasis_rollup::{
     cells::Level,
     points::{Points, Span},
@@ -11,6 +10,7 @@ use oasis_rollup::{
 use oasis_wire::{
     batch::{Choice, Encoder, Fields, stamp},
     loss::Cause,
+    probe_kind::ProbeKind,
     quantity::{Epoch, Nanos, Offset, PortablePosition, Position, TopicId},
     schema::ProbeType,
     value::{self, Value},

@@ -103,9 +103,9 @@ mod tests {
         open,
         segment_file::{self, SegmentFile},
     };
-    use oasis_channel::ProbeKind;
     use oasis_wire::{
         batch::{Encoder, Fields, stamp},
+        probe_kind::ProbeKind,
         quantity::{Epoch, Nanos, Offset, TopicId},
         schema::ProbeType,
         value::RowWriter,

@@ -2,10 +2,10 @@
 
 use super::roll_all;
 use crate::{ArchiveConfig, Series, catalogue::SealedFile, open, segment_file::SegmentFile, store::Store};
-use oasis_channel::ProbeKind;
 use oasis_rollup::cells::{Level, Track};
 use oasis_wire::{
     batch::{Encoder, Fields, stamp},
+    probe_kind::ProbeKind,
     quantity::{Epoch, Nanos, Offset, TopicId},
     schema::{Metric, MetricType, ProbeType},
     value::{self, Value},

@@ -31,6 +31,20 @@ fn crates_for_recordings_link_neither_the_dac_nor_tokio() {
 }
 
 #[test]
+fn archives_and_formats_link_no_cryptography() {
+    let workspace = Workspace::load().unwrap();
+    for name in ["oasis-store", "oasis-format"] {
+        let linked = workspace.linked(name, &[]).unwrap();
+        assert!(linked.contains("oasis-wire"), "{name}: {linked:?}");
+        assert_eq!(
+            ["ring", "rustls"].map(|library| linked.contains(library)),
+            [false; 2],
+            "{name}: {linked:?}"
+        );
+    }
+}
+
+#[test]
 fn the_offline_command_line_links_neither_the_dac_nor_tokio() {
     let workspace = Workspace::load().unwrap();
     let linked = |flags: &[&str]| {

@@ -9,9 +9,7 @@ use axum::{
 use oasis_access::{Moment, NewToken, Rule};
 use oasis_api::Api;
 use oasis_archive::Archive;
-use oasis_channel::{
-    InstanceState, NodeIdentity, NodeMessage, PROTOCOL, ProbeKind, RegisteredInstance, frame::Frame,
-};
+use oasis_channel::{InstanceState, NodeIdentity, NodeMessage, PROTOCOL, RegisteredInstance, frame::Frame};
 use oasis_dac::{Config, Dac, now, session::NodeSession};
 use oasis_doors::{Doors, DoorsConfig, ShardChoice, permissions::Permissions};
 use oasis_handler::Supervisor;
@@ -19,6 +17,7 @@ use oasis_rules::RulesState;
 use oasis_store::ArchiveConfig;
 use oasis_wire::{
     batch::{Encoder, Fields},
+    probe_kind::ProbeKind,
     schema::ProbeType,
     value::RowWriter,
 };

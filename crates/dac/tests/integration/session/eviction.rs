@@ -1,7 +1,8 @@
 //! Offline nodes make room for nodes that connect.
 
 use super::*;
-use oasis_dac::{StoredInstance, StoredRun, config::ChannelConfig};
+use oasis_dac::config::ChannelConfig;
+use oasis_wire::stored::{StoredInstance, StoredRun};
 use std::net::IpAddr;
 
 fn limited(max_nodes: usize, max_topics: usize) -> Arc<Dac> {

@@ -9,13 +9,14 @@ mod several_dacs;
 mod takeover;
 
 use oasis_channel::{
-    Counters, DacMessage, Drops, Failure, InstanceState, NodeIdentity, NodeMessage, PROTOCOL, ProbeKind,
+    Counters, DacMessage, Drops, Failure, InstanceState, NodeIdentity, NodeMessage, PROTOCOL,
     RegisteredInstance, ResumeSecret, frame::Frame,
 };
 use oasis_dac::{Config, Dac, Moment, ProbeRequest, StartAt, session::NodeSession};
-use oasis_wire::loss::Cause;
 use oasis_wire::{
     batch::{Encoder, Fields},
+    loss::Cause,
+    probe_kind::ProbeKind,
     quantity::{Nanos, TopicId},
     schema::{Metric, MetricType, ProbeType, StructType},
     value::RowWriter,

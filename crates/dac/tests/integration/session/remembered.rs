@@ -1,8 +1,11 @@
 //! Nodes and instances that are restored from the archive of earlier runs of the DAC.
 
 use super::*;
-use oasis_dac::{RestoreCounts, StoredInstance, StoredNode, StoredRun, config::ChannelConfig};
-use oasis_wire::quantity::Offset;
+use oasis_dac::{RestoreCounts, config::ChannelConfig};
+use oasis_wire::{
+    quantity::Offset,
+    stored::{StoredInstance, StoredNode, StoredRun},
+};
 
 pub(super) fn stored(node: &str, instance: &str, last_time: u64) -> StoredInstance {
     StoredInstance {

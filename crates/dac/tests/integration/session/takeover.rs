@@ -1,7 +1,7 @@
 //! A peer that claims another node's run, or sequence numbers that no node can have reached.
 
 use super::*;
-use oasis_dac::{RunOwner, StoredNode};
+use oasis_wire::stored::StoredNode;
 
 const HOUR: u64 = 3_600;
 
@@ -63,13 +63,13 @@ fn a_dac_that_starts_again_knows_the_owner_of_an_archived_run() {
         dac.registry.restore(&[node], vec![stored_instance.clone()]);
         dac
     };
-    let dac = restarted(stored_node(stored_instance.run, Some(RunOwner::of(own))));
+    let dac = restarted(stored_node(stored_instance.run, Some(own.owner())));
     let liar = with_secret("a", 1, 1, ResumeSecret::random());
     assert_eq!(refusal(joined(&dac, &liar, 0)), "run_secret_wrong");
     assert_eq!(refusal(joined(&dac, &hello("a", 1), 0)), "run_secret_wrong");
     assert_eq!(refusal(joined(&dac, &with_secret("a", 1, 1, own), 0)), "accepted");
     // An archive of an earlier version, or one that knows the owner of another run: the first to come is believed.
-    for node in [stored_node(stored_instance.run, None), stored_node(Uuid::nil(), Some(RunOwner::of(own)))] {
+    for node in [stored_node(stored_instance.run, None), stored_node(Uuid::nil(), Some(own.owner()))] {
         assert_eq!(refusal(joined(&restarted(node), &liar, 0)), "accepted");
     }
 }

@@ -19,8 +19,8 @@ use crate::{
     visible::shortened,
 };
 use arrow_array::RecordBatch;
-use oasis_channel::ProbeKind;
 use oasis_wire::{
+    probe_kind::ProbeKind,
     schema::{Metric, MetricType, ProbeType},
     value::{self, RowWriter},
 };

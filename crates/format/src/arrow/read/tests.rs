@@ -9,10 +9,10 @@ use arrow_array::{
     StringArray, TimestampMillisecondArray, UInt64Array, types::Int32Type,
 };
 use arrow_ipc::writer::{FileWriter, StreamWriter};
-use oasis_channel::ProbeKind;
 use oasis_wire::{
     batch::{Batch, Sample},
     loss::Cause,
+    probe_kind::ProbeKind,
     quantity::Epoch,
     schema::ProbeType,
     value::Value,

@@ -13,7 +13,7 @@ use crate::input::{
     unit_of,
 };
 use csv::ByteRecord;
-use oasis_channel::ProbeKind;
+use oasis_wire::probe_kind::ProbeKind;
 use std::{collections::HashMap, sync::Arc};
 use uuid::Uuid;
 

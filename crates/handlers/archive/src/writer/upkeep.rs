@@ -3,10 +3,11 @@
 use super::{Writer, lanes::Lane};
 use oasis_dac::{Gap, Node, commands::JournalEntry};
 use oasis_store::{
-    catalogue::{CatalogueError, CommandRow, LossRow, SealedFile, StoredNode},
+    catalogue::{CatalogueError, CommandRow, LossRow, SealedFile},
     reserve,
     segment_file::SegmentFile,
 };
+use oasis_wire::stored::StoredNode;
 use std::{
     collections::{BTreeMap, BTreeSet},
     time::Duration,
@@ -269,8 +270,8 @@ fn node_row(node: &Node) -> StoredNode {
         software: identity.software.clone(),
         last_seen: node.last_heard,
         run: Some(identity.run),
-        owner: node.owner.map(|owner| *owner.as_bytes()),
-        former: node.former_runs().map(|(run, owner)| (run, *owner.as_bytes())).collect(),
+        owner: node.owner,
+        former: node.former_runs().collect(),
     }
 }
 

@@ -2,14 +2,14 @@
 
 use oasis_archive::Archive;
 use oasis_channel::{
-    Counters, Drops, InstanceState, NodeIdentity, NodeMessage, PROTOCOL, ProbeKind, RegisteredInstance,
-    frame::Frame,
+    Counters, Drops, InstanceState, NodeIdentity, NodeMessage, PROTOCOL, RegisteredInstance, frame::Frame,
 };
 use oasis_dac::{Config, Dac, config::LogConfig, now, session::NodeSession};
 use oasis_handler::Supervisor;
 use oasis_store::{ArchiveConfig, Clock, Past, PastItem, Series, clock::SystemClock};
 use oasis_wire::{
     batch::{Batch, Encoder, Fields},
+    probe_kind::ProbeKind,
     quantity::{Epoch, Position, TopicId},
     schema::ProbeType,
     value::{RowWriter, Value},

@@ -1,12 +1,10 @@
 //! The size limit of a rule is shared fairly: a node that stores much loses its own oldest samples.
 
 use crate::plant::{Node, Plant, config, counter};
-use oasis_channel::{
-    InstanceState, NodeIdentity, NodeMessage, PROTOCOL, ProbeKind, RegisteredInstance, frame::Frame,
-};
+use oasis_channel::{InstanceState, NodeIdentity, NodeMessage, PROTOCOL, RegisteredInstance, frame::Frame};
 use oasis_dac::{now, session::NodeSession};
 use oasis_store::{ArchiveConfig, Description, RetentionRule};
-use oasis_wire::quantity::Nanos;
+use oasis_wire::{probe_kind::ProbeKind, quantity::Nanos};
 use std::{
     path::Path,
     thread,

@@ -6,10 +6,10 @@ use crate::{
     plant::{Node, Plant, STEP, config, counter, counter_of},
     rollups::{eventually, rollup_files, small_files, wait_for_rollups},
 };
-use oasis_channel::ProbeKind;
 use oasis_dac::{Config, Dac, Instance, Node as Known};
 use oasis_recordings::import::Import;
 use oasis_store::{ArchiveConfig, History, RetentionRule};
+use oasis_wire::probe_kind::ProbeKind;
 use std::{fs, path::Path, sync::Arc};
 use tokio::runtime::Runtime;
 use uuid::Uuid;

@@ -1,11 +1,10 @@
 //! A DAC in memory, for tests.
 
-use oasis_channel::{
-    InstanceState, NodeIdentity, NodeMessage, PROTOCOL, ProbeKind, RegisteredInstance, frame::Frame,
-};
+use oasis_channel::{InstanceState, NodeIdentity, NodeMessage, PROTOCOL, RegisteredInstance, frame::Frame};
 use oasis_dac::{Config, Dac, now, session::NodeSession};
 use oasis_wire::{
     batch::{Encoder, Fields},
+    probe_kind::ProbeKind,
     schema::ProbeType,
 };
 use std::{collections::HashMap, sync::Arc};

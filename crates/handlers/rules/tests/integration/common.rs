@@ -1,15 +1,14 @@
 //! A DAC in memory with its rules, and a plant whose pumps send temperatures.
 
 use oasis_alarms::{AlarmView, Alarms, Filter, JournalEntry, JournalFilter, Limits};
-use oasis_channel::{
-    InstanceState, NodeIdentity, NodeMessage, PROTOCOL, ProbeKind, RegisteredInstance, frame::Frame,
-};
+use oasis_channel::{InstanceState, NodeIdentity, NodeMessage, PROTOCOL, RegisteredInstance, frame::Frame};
 use oasis_dac::{Config, Dac, now, session::NodeSession};
 use oasis_handler::{Handler, Supervisor};
 use oasis_rules::Standing;
 use oasis_rules_handler::{RoundBounds, Rules, RulesConfig};
 use oasis_wire::{
     batch::{Encoder, Fields},
+    probe_kind::ProbeKind,
     quantity::Nanos,
     schema::ProbeType,
     value::RowWriter,

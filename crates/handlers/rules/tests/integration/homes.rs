@@ -2,13 +2,14 @@
 
 use crate::common::{MS, Plant, Pumps, pump, wait};
 use oasis_alarms::{AlarmHop, Filter, RelayedAlarms};
-use oasis_channel::{InstanceState, NodeIdentity, ProbeKind, RegisteredInstance};
+use oasis_channel::{InstanceState, NodeIdentity, RegisteredInstance};
 use oasis_dac::{Dac, Hop, RelayedNode, Upstream, UpstreamEvents, now};
 use oasis_handler::Handler;
 use oasis_rules::Standing;
 use oasis_rules_handler::RulesConfig;
 use oasis_wire::{
     batch::{Encoder, Fields},
+    probe_kind::ProbeKind,
     quantity::Epoch,
     value::RowWriter,
 };

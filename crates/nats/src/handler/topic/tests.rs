@@ -1,12 +1,11 @@
 mod again;
 
 use super::*;
-use oasis_channel::{
-    InstanceState, NodeIdentity, NodeMessage, PROTOCOL, ProbeKind, RegisteredInstance, frame::Frame,
-};
+use oasis_channel::{InstanceState, NodeIdentity, NodeMessage, PROTOCOL, RegisteredInstance, frame::Frame};
 use oasis_dac::{Config, Dac, Signal, now, session::NodeSession};
 use oasis_wire::{
     batch::{Encoder, Fields},
+    probe_kind::ProbeKind,
     quantity::Nanos,
     schema::ProbeType,
 };

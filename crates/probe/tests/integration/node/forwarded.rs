@@ -5,13 +5,13 @@ use super::{
     recorder::{ToRecorder, recorder},
 };
 use oasis_channel::{
-    Connector, InstanceState, NodeMessage, ProbeKind, Receiver, RegisteredInstance, ResumeSecret, Sender,
+    Connector, InstanceState, NodeMessage, Receiver, RegisteredInstance, ResumeSecret, Sender,
 };
 use oasis_probe::{
     NodeConfig,
     forward::{ForwardedNode, Missing, Session},
 };
-use oasis_wire::quantity::Epoch;
+use oasis_wire::{probe_kind::ProbeKind, quantity::Epoch};
 use std::{
     io,
     sync::{Arc, Mutex},

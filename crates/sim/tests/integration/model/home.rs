@@ -2,10 +2,11 @@
 
 use super::{hashed::Hashed, planted::Planted};
 use oasis_channel::Drops;
-use oasis_dac::{Ledger, Standing, StoredRun, Verdict};
+use oasis_dac::{Ledger, Standing, Verdict};
 use oasis_wire::{
     loss::Cause,
     quantity::{Epoch, Nanos, Offset, PortablePosition, Position, TopicId},
+    stored::StoredRun,
 };
 use uuid::Uuid;
 

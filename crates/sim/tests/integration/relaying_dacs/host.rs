@@ -5,17 +5,16 @@ use super::{
     watcher::{Watched, Watcher},
 };
 use fastrand::Rng;
-use oasis_channel::{InstanceState, ProbeKind, RegisteredInstance};
-use oasis_dac::{
-    Config, Dac, Follower, Hop, Instance, Moment, RelayedNode, StoredInstance, StoredNode, StoredRun,
-    Upstream, UpstreamEvents,
-};
+use oasis_channel::{InstanceState, RegisteredInstance};
+use oasis_dac::{Config, Dac, Follower, Hop, Instance, Moment, RelayedNode, Upstream, UpstreamEvents};
 use oasis_relay::ResumePoints;
 use oasis_wire::{
     batch::Header,
     loss::Cause,
+    probe_kind::ProbeKind,
     quantity::{Nanos, Offset},
     schema::ProbeType,
+    stored::{StoredInstance, StoredNode, StoredRun},
 };
 use std::{collections::BTreeSet, sync::Arc};
 use uuid::Uuid;

@@ -60,6 +60,7 @@ impl Described {
     pub fn new(schema: &Schema<'_>) -> Self {
         let content = match schema.encoding {
             "ros2msg" => Content::Ros(Layout::read(schema.name, schema.data)),
+            "ros2idl" | "omgidl" => Content::Ros(Layout::read_idl(schema.name, schema.data)),
             "ros1msg" => Content::Ros1(Layout::read_ros1(schema.name, schema.data)),
             "protobuf" => Content::Protobuf(protobuf::Layout::read(schema.name, schema.data)),
             "jsonschema" => Content::Json(Shape::of_schema(schema.data)),

@@ -1,8 +1,9 @@
-//! Decodes a message to the row of a sample. Numbers of both byte orders; aligned as in CDR of version 1.
+//! Decodes a message to the row of a sample: numbers of both byte orders, in the first version of CDR and in the second one of XCDR.
 
 use super::{
     Layout,
-    layout::{Elements, Kind, Size},
+    layout::{Ambiguities, Elements, Fields, Kind, Size},
+    wide_text::WideForm,
 };
 use crate::input::bounds::MAX_ROW;
 use oasis_wire::{
@@ -23,8 +24,16 @@ pub enum BadCdr {
     #[error("it has {0} bytes, and {HEADER_BYTES} are its header")]
     Short(usize),
     /// Another encoding.
-    #[error("its encoding 0x{0:04x} is not supported: only plain CDR (0x0000 and 0x0001) is")]
+    #[error(
+        "its encoding 0x{0:04x} is not supported: only CDR (0x0000, 0x0001) and XCDR2 of final and appendable types (0x0006 to 0x0009) are"
+    )]
     Encoding(u16),
+    /// Content that is longer than the length before it.
+    #[error("at byte {at}: the content is longer than its length")]
+    Delimiter {
+        /// The end of the content.
+        at: usize,
+    },
     /// Truncated, or with wrong lengths.
     #[error("{0}")]
     Malformed(#[from] Malformed),
@@ -42,73 +51,226 @@ impl Layout {
     /// # Errors
     /// If the message does not match, or the row is too long.
     pub fn decode(&self, message: &[u8], row: &mut Vec<u8>) -> Result<(), BadCdr> {
+        if self.ambiguities == Ambiguities::default() {
+            return self.decode_as(Form::default(), message, row).map(drop);
+        }
+        // The form after which the fewest bytes are left, among those that the message fits.
+        let mut best: Option<(usize, Form)> = None;
+        let mut error = None;
+        for form in Form::possible(self.ambiguities) {
+            match self.decode_as(form, message, row) {
+                Ok(left) if best.is_none_or(|(least, _)| left < least) => best = Some((left, form)),
+                Ok(_) => {}
+                Err(bad) => error = error.or(Some(bad)),
+            }
+        }
+        match (best, error) {
+            (Some((_, form)), _) => self.decode_as(form, message, row).map(drop),
+            (None, Some(error)) => Err(error),
+            (None, None) => Ok(()),
+        }
+    }
+
+    /// Returns the number of bytes after the last field.
+    fn decode_as(&self, form: Form, message: &[u8], row: &mut Vec<u8>) -> Result<usize, BadCdr> {
         row.clear();
         let (head, content) =
             message.split_first_chunk::<HEADER_BYTES>().ok_or(BadCdr::Short(message.len()))?;
-        let order = match u16::from_be_bytes([head[0], head[1]]) {
-            0 => ByteOrder::Big,
-            1 => ByteOrder::Little,
-            other => return Err(BadCdr::Encoding(other)),
-        };
-        let mut from = CdrReader::new(content, 0, order);
+        let encoding = Encoding::of(u16::from_be_bytes([head[0], head[1]]))?;
+        let from = CdrReader::new(content, 0, encoding.order);
+        let mut decoding = Decoding { from, encoding, form, row };
         // A message without fields has a byte that means nothing.
-        message_fields(&self.fields, &mut from, row)?;
-        match from.bytes.left() {
-            0..=PADDING => Ok(()),
+        decoding.message(&self.fields)?;
+        match decoding.from.bytes.left() {
+            left @ 0..=PADDING => Ok(left),
             left => Err(BadCdr::Longer(left)),
         }
     }
 }
 
-fn message_fields(fields: &[Kind], from: &mut CdrReader<'_>, row: &mut Vec<u8>) -> Result<(), BadCdr> {
-    if fields.is_empty() {
-        from.bytes.take(1)?;
-    }
-    fields.iter().try_for_each(|kind| value(kind, from, row))
+/// The encoding that the header of a message names (DDSI-RTPS 2.5, 10.2; DDS-XTypes 1.3, 7.6.2.1.2).
+#[derive(Debug, Clone, Copy)]
+struct Encoding {
+    order: ByteOrder,
+    /// The second version of XCDR: 8 bytes are aligned to 4, and lengths precede arrays and sequences of other than numbers.
+    is_second: bool,
+    /// Whether the length of a message precedes it, if its definition does not say so.
+    is_delimited: bool,
 }
 
-fn value(kind: &Kind, from: &mut CdrReader<'_>, row: &mut Vec<u8>) -> Result<(), BadCdr> {
-    if row.len() > MAX_ROW {
-        return Err(BadCdr::Row);
+impl Encoding {
+    fn of(number: u16) -> Result<Self, BadCdr> {
+        let order = if number & 1 == 0 { ByteOrder::Big } else { ByteOrder::Little };
+        let (is_second, is_delimited) = match number {
+            0x0000 | 0x0001 => (false, false),
+            0x0006 | 0x0007 => (true, false),
+            0x0008 | 0x0009 => (true, true),
+            other => return Err(BadCdr::Encoding(other)),
+        };
+        Ok(Self { order, is_second, is_delimited })
     }
+}
+
+/// The choices that implementations of CDR make in different ways.
+#[derive(Debug, Clone, Copy)]
+struct Form {
+    wide_text: WideForm,
+    /// Whether the length of an array or a sequence of enums precedes it in XCDR2, as of one of structs.
+    has_enum_length: bool,
+}
+
+impl Default for Form {
+    fn default() -> Self {
+        Self { wide_text: WideForm::FourBytes, has_enum_length: true }
+    }
+}
+
+impl Form {
+    fn possible(ambiguities: Ambiguities) -> impl Iterator<Item = Self> {
+        let wide_texts = if ambiguities.has_wide_text { &WideForm::ALL[..] } else { &WideForm::ALL[..1] };
+        let enum_lengths = if ambiguities.has_enum_elements { &[true, false][..] } else { &[true][..] };
+        wide_texts.iter().flat_map(move |wide_text| {
+            enum_lengths
+                .iter()
+                .map(|has_enum_length| Self { wide_text: *wide_text, has_enum_length: *has_enum_length })
+        })
+    }
+}
+
+/// A message while it is decoded.
+struct Decoding<'a, 'r> {
+    from: CdrReader<'a>,
+    encoding: Encoding,
+    form: Form,
+    row: &'r mut Vec<u8>,
+}
+
+impl Decoding<'_, '_> {
+    fn message(&mut self, fields: &Fields) -> Result<(), BadCdr> {
+        let is_delimited = fields.is_delimited.unwrap_or(self.encoding.is_delimited);
+        self.delimited(self.encoding.is_second && is_delimited, |decoding| {
+            if fields.kinds.is_empty() {
+                decoding.from.bytes.take(1)?;
+            }
+            fields.kinds.iter().try_for_each(|kind| decoding.value(kind))
+        })
+    }
+
+    /// Reads content whose length may precede it. What a later version of its type added is skipped.
+    fn delimited(
+        &mut self,
+        is_delimited: bool,
+        read: impl FnOnce(&mut Self) -> Result<(), BadCdr>,
+    ) -> Result<(), BadCdr> {
+        if !is_delimited {
+            return read(self);
+        }
+        let length = usize::try_from(self.from.u32()?).unwrap_or(usize::MAX);
+        let end = self.from.bytes.at().saturating_add(length);
+        read(self)?;
+        let at = self.from.bytes.at();
+        let rest = end.checked_sub(at).ok_or(BadCdr::Delimiter { at })?;
+        self.from.bytes.take(rest)?;
+        Ok(())
+    }
+
+    fn value(&mut self, kind: &Kind) -> Result<(), BadCdr> {
+        if self.row.len() > MAX_ROW {
+            return Err(BadCdr::Row);
+        }
+        match kind {
+            Kind::Number(Size::One) | Kind::Enum(Size::One) => self.row.extend(self.from.number::<1>()?),
+            Kind::Number(Size::Two) | Kind::Enum(Size::Two) => self.row.extend(self.from.number::<2>()?),
+            Kind::Number(Size::Four) | Kind::Enum(Size::Four) => self.row.extend(self.from.number::<4>()?),
+            Kind::Number(Size::Eight) | Kind::Enum(Size::Eight) => self.eight_bytes()?,
+            Kind::Boolean => self.row.push(u8::from(self.from.number::<1>()? != [0])),
+            Kind::Text => self.text()?,
+            Kind::WideText => {
+                let count = self.from.u32()?;
+                let is_little = self.encoding.order == ByteOrder::Little;
+                let text = self.form.wide_text.read(count, is_little, &mut self.from.bytes)?;
+                RowWriter::new(self.row).string(&text);
+            }
+            Kind::Message(fields) => self.message(fields)?,
+            Kind::Fixed(count, of) => {
+                self.delimited(self.has_length(of), |decoding| decoding.array(*count, of))?;
+            }
+            Kind::Sequence(of) => self.delimited(self.has_length(of), |decoding| {
+                let count = decoding.from.u32()?;
+                decoding.elements(count, of)
+            })?,
+        }
+        Ok(())
+    }
+
+    /// Whether the length of an array or a sequence precedes it (DDS-XTypes 1.3, 7.4.3.5.3, rules 9 and 12).
+    fn has_length(&self, of: &Elements) -> bool {
+        self.encoding.is_second
+            && match &*of.of {
+                Kind::Enum(_) => self.form.has_enum_length,
+                kind => !is_number(kind),
+            }
+    }
+
+    /// Reads an array. One of several dimensions has one length.
+    fn array(&mut self, count: u32, of: &Elements) -> Result<(), BadCdr> {
+        let Kind::Fixed(inner, inner_elements) = &*of.of else { return self.elements(count, of) };
+        let count = self.begin(count, of)?;
+        (0..count).try_for_each(|_| self.array(*inner, inner_elements))
+    }
+
+    /// Each element takes a byte of the message at least, so that a wrong number ends at its end.
+    fn elements(&mut self, count: u32, elements: &Elements) -> Result<(), BadCdr> {
+        let count = self.begin(count, elements)?;
+        (0..count).try_for_each(|_| self.value(&elements.of))
+    }
+
+    /// Writes the number of elements.
+    fn begin(&mut self, count: u32, elements: &Elements) -> Result<usize, BadCdr> {
+        let count = usize::try_from(count).unwrap_or(usize::MAX);
+        if count > self.from.bytes.left() {
+            return Err(Malformed::Elements { at: self.from.bytes.at() }.into());
+        }
+        if self.row.len() > MAX_ROW {
+            return Err(BadCdr::Row);
+        }
+        if !elements.are_nothing {
+            RowWriter::new(self.row).vector(count);
+        }
+        Ok(count)
+    }
+
+    fn eight_bytes(&mut self) -> Result<(), BadCdr> {
+        if !self.encoding.is_second {
+            self.row.extend(self.from.number::<8>()?);
+            return Ok(());
+        }
+        self.from.bytes.align(4)?;
+        let mut bytes = self.from.bytes.array::<8>()?;
+        if self.encoding.order == ByteOrder::Big {
+            bytes.reverse();
+        }
+        self.row.extend(bytes);
+        Ok(())
+    }
+
+    /// A length with the NUL, the bytes, the NUL. ROS 2 does not say which encoding the bytes have.
+    fn text(&mut self) -> Result<(), BadCdr> {
+        let length = usize::try_from(self.from.u32()?).unwrap_or(usize::MAX);
+        let bytes = self.from.bytes.take(length)?;
+        let bytes = bytes.strip_suffix(&[0]).unwrap_or(bytes);
+        RowWriter::new(self.row).string(&String::from_utf8_lossy(bytes));
+        Ok(())
+    }
+}
+
+/// Numbers and booleans, and arrays of them within an array.
+fn is_number(kind: &Kind) -> bool {
     match kind {
-        Kind::Number(Size::One) => row.extend(from.number::<1>()?),
-        Kind::Number(Size::Two) => row.extend(from.number::<2>()?),
-        Kind::Number(Size::Four) => row.extend(from.number::<4>()?),
-        Kind::Number(Size::Eight) => row.extend(from.number::<8>()?),
-        Kind::Boolean => row.push(u8::from(from.number::<1>()? != [0])),
-        Kind::Text => text(from, row)?,
-        Kind::Message(fields) => message_fields(fields, from, row)?,
-        Kind::Fixed(count, of) => elements(*count, of, from, row)?,
-        Kind::Sequence(of) => elements(from.u32()?, of, from, row)?,
+        Kind::Number(_) | Kind::Boolean => true,
+        Kind::Fixed(_, elements) => is_number(&elements.of),
+        Kind::Enum(_) | Kind::Text | Kind::WideText | Kind::Message(_) | Kind::Sequence(_) => false,
     }
-    Ok(())
-}
-
-/// Each element takes a byte of the message at least, so that a wrong number ends at its end.
-fn elements(
-    count: u32,
-    Elements { of, are_nothing }: &Elements,
-    from: &mut CdrReader<'_>,
-    row: &mut Vec<u8>,
-) -> Result<(), BadCdr> {
-    let count = usize::try_from(count).unwrap_or(usize::MAX);
-    if count > from.bytes.left() {
-        return Err(Malformed::Elements { at: from.bytes.at() }.into());
-    }
-    if !are_nothing {
-        RowWriter::new(row).vector(count);
-    }
-    (0..count).try_for_each(|_| value(of, from, row))
-}
-
-/// A length with the NUL, the bytes, the NUL. ROS 2 does not say which encoding the bytes have.
-fn text(from: &mut CdrReader<'_>, row: &mut Vec<u8>) -> Result<(), BadCdr> {
-    let length = usize::try_from(from.u32()?).unwrap_or(usize::MAX);
-    let bytes = from.bytes.take(length)?;
-    let bytes = bytes.strip_suffix(&[0]).unwrap_or(bytes);
-    RowWriter::new(row).string(&String::from_utf8_lossy(bytes));
-    Ok(())
 }
 
 #[cfg(test)]
@@ -161,11 +323,57 @@ mod tests {
     }
 
     #[test]
+    fn the_second_version_aligns_to_four_bytes_and_has_lengths() {
+        let message = [0, 9, 0, 0, 13, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xf8, 0x3f, 7, 99];
+        let expected = [Value::Uint(1), Value::Real64(1.5), Value::Uint(7)];
+        assert_eq!(read("uint8 a\nfloat64 b\nuint8 c", &message).unwrap(), expected);
+        // A member that a later version of the type added.
+        let mut longer = message;
+        longer[4] = 14;
+        assert_eq!(read("uint8 a\nfloat64 b\nuint8 c", &longer).unwrap(), expected);
+        let mut shorter = message;
+        shorter[4] = 12;
+        let error = read("uint8 a\nfloat64 b\nuint8 c", &shorter);
+        assert_eq!(error, Err(BadCdr::Delimiter { at: 17 }));
+        let texts = [0, 7, 0, 0, 18, 0, 0, 0, 2, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, b'x', 0];
+        let expected = Value::Vector(vec![Value::String(String::new()), Value::String("x".into())]);
+        assert_eq!(read("string[] x", &texts).unwrap(), [expected]);
+    }
+
+    #[test]
+    fn wide_text_is_read_in_each_form() {
+        let text = "wstring a\nuint8 b\nwstring c";
+        let expected = [Value::String("a\u{1f600}".into()), Value::Uint(7), Value::String("xyz".into())];
+        let units: Vec<u16> = "a\u{1f600}".encode_utf16().collect();
+        let message = |width: usize, count: u32| {
+            let mut message = vec![0, 1, 0, 0];
+            let mut add = |units: &[u16]| {
+                let of_count = u32::try_from(units.len()).unwrap() * count;
+                message.extend(of_count.to_le_bytes());
+                units.iter().for_each(|unit| message.extend(&u32::from(*unit).to_le_bytes()[..width]));
+            };
+            add(&units);
+            message.push(7);
+            while message.len() % 4 != 0 {
+                message.push(0);
+            }
+            let xyz: Vec<u16> = "xyz".encode_utf16().collect();
+            message.extend((3 * count).to_le_bytes());
+            xyz.iter().for_each(|unit| message.extend(&u32::from(*unit).to_le_bytes()[..width]));
+            message
+        };
+        for (width, count) in [(4, 1), (2, 1), (2, 2)] {
+            assert_eq!(read(text, &message(width, count)).unwrap(), expected, "{width} {count}");
+        }
+        assert_eq!(read("wstring x", &[0, 1, 0, 0, 0, 0, 0, 0]).unwrap(), [Value::String(String::new())]);
+    }
+
+    #[test]
     fn what_does_not_match_is_refused() {
         let head = [0, 1, 0, 0];
         let with = |content: &[u8]| [&head, content].concat();
         assert_eq!(read("int8 x", &[0, 1]), Err(BadCdr::Short(2)));
-        assert_eq!(read("int8 x", &[0, 7, 0, 0, 1]), Err(BadCdr::Encoding(7)));
+        assert_eq!(read("int8 x", &[0, 0x0b, 0, 0, 1]), Err(BadCdr::Encoding(0x0b)));
         assert_eq!(read("int8 x", &with(&[0; 9])), Err(BadCdr::Longer(8)));
         assert!(matches!(read("int8 x", &head), Err(BadCdr::Malformed(Malformed::Truncated { .. }))));
         let huge = with(&[0xff; 8]);

@@ -54,6 +54,9 @@ pub enum BadText {
     /// A name of two fields.
     #[error("line {0} has the name {1:?} again")]
     Again(usize, String),
+    /// Not IDL.
+    #[error("line {0}: {1}")]
+    Idl(usize, String),
 }
 
 /// The same of ROS 1, whose times have other names.

@@ -1,6 +1,9 @@
 //! The content of messages of a type, in the order of their bytes, and its metrics.
 
-use super::definitions::{BadText, Count, Definitions, Field, full_name};
+use super::{
+    definitions::{BadText, Count, Definitions, Field, full_name},
+    idl,
+};
 use crate::visible::shortened;
 use oasis_wire::{
     schema::{MAX_MEMBERS, Metric, MetricType, StructType},
@@ -16,7 +19,7 @@ pub enum BadLayout {
     /// A message that the text does not define.
     #[error("the message {0:?} is not defined in it")]
     Undefined(String),
-    /// A type without one form in CDR.
+    /// A type that no metric can have.
     #[error("the type {0:?} is not supported")]
     Unsupported(String),
     /// Too deep, or a message within itself.
@@ -26,18 +29,28 @@ pub enum BadLayout {
     #[error("a message has more than {MAX_MEMBERS} fields, those of nested messages included")]
     Many,
     /// Another schema encoding.
-    #[error("its encoding is {0:?}, and only ros2msg is supported for CDR messages")]
+    #[error("its encoding is {0:?}, and only ros2msg, ros2idl and omgidl are supported for CDR messages")]
     Encoding(String),
 }
 
 /// The fields of a message.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Layout {
-    pub(super) fields: Vec<Kind>,
+    pub(super) fields: Fields,
+    pub(super) ambiguities: Ambiguities,
     /// Fields, those of nested messages included: each takes memory, also without a value.
     pub count: usize,
     /// A metric for each field with a value.
     pub metrics: Vec<Metric>,
+}
+
+/// Fields that implementations of CDR write in different ways.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Ambiguities {
+    /// Wide text: its characters take 2 or 4 bytes.
+    pub(super) has_wide_text: bool,
+    /// Arrays and sequences of enums: in XCDR2 a length precedes them, or none.
+    pub(super) has_enum_elements: bool,
 }
 
 /// The content of a field.
@@ -45,12 +58,22 @@ pub struct Layout {
 pub(super) enum Kind {
     /// A number of a size.
     Number(Size),
+    /// The number of an enum.
+    Enum(Size),
     Boolean,
     Text,
-    /// Fields of a message. Without any it is a byte that means nothing.
-    Message(Vec<Kind>),
+    WideText,
+    Message(Fields),
     Fixed(u32, Elements),
     Sequence(Elements),
+}
+
+/// The fields of a message. Without any it is a byte that means nothing.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct Fields {
+    pub(super) kinds: Vec<Kind>,
+    /// Whether its length precedes it in the second version of XCDR; none if the definition does not say so.
+    pub(super) is_delimited: Option<bool>,
 }
 
 /// The content of the elements of an array.
@@ -72,10 +95,10 @@ pub(super) enum Size {
 
 impl Kind {
     /// Whether it has no value in a sample.
-    fn is_nothing(&self) -> bool {
+    pub(super) fn is_nothing(&self) -> bool {
         match self {
-            Self::Number(_) | Self::Boolean | Self::Text => false,
-            Self::Message(fields) => fields.iter().all(Self::is_nothing),
+            Self::Number(_) | Self::Enum(_) | Self::Boolean | Self::Text | Self::WideText => false,
+            Self::Message(fields) => fields.kinds.iter().all(Self::is_nothing),
             Self::Fixed(_, elements) | Self::Sequence(elements) => elements.are_nothing,
         }
     }
@@ -88,6 +111,14 @@ impl Layout {
     /// If it is invalid, incomplete, or beyond a bound.
     pub fn read(name: &str, text: &[u8]) -> Result<Self, BadLayout> {
         Self::of(&Definitions::read(name, text)?, name)
+    }
+
+    /// Reads the text of a schema in IDL.
+    ///
+    /// # Errors
+    /// As [`Layout::read`].
+    pub fn read_idl(name: &str, text: &[u8]) -> Result<Self, BadLayout> {
+        idl::layout(name, str::from_utf8(text).map_err(|_| BadText::NotText)?)
     }
 
     /// Reads the text of a schema of ROS 1.
@@ -126,20 +157,23 @@ impl Layout {
 
     fn of(all: &Definitions<'_>, name: &str) -> Result<Self, BadLayout> {
         let (full, fields) = all.find("", &full_name(name)).ok_or_else(|| undefined(name))?;
-        let mut left = MAX_MEMBERS;
-        let (fields, metrics) = Reading { all, left: &mut left }.message(full, fields, 0)?;
-        Ok(Self { fields, count: MAX_MEMBERS - left, metrics })
+        let mut reading = Reading { all, left: MAX_MEMBERS, ambiguities: Ambiguities::default() };
+        let (kinds, metrics) = reading.message(full, fields, 0)?;
+        let fields = Fields { kinds, is_delimited: None };
+        let count = MAX_MEMBERS - reading.left;
+        Ok(Self { fields, ambiguities: reading.ambiguities, count, metrics })
     }
 }
 
-fn undefined(name: &str) -> BadLayout {
+pub(super) fn undefined(name: &str) -> BadLayout {
     BadLayout::Undefined(shortened(name))
 }
 
 struct Reading<'a> {
     all: &'a Definitions<'a>,
     /// Fields that may follow: short texts can describe many.
-    left: &'a mut usize,
+    left: usize,
+    ambiguities: Ambiguities,
 }
 
 impl Reading<'_> {
@@ -153,7 +187,7 @@ impl Reading<'_> {
         if depth > MAX_DEPTH {
             return Err(BadLayout::Deep);
         }
-        *self.left = self.left.checked_sub(fields.len()).ok_or(BadLayout::Many)?;
+        self.left = self.left.checked_sub(fields.len()).ok_or(BadLayout::Many)?;
         let package = name.rsplit_once('/').map_or("", |(package, _)| package);
         let (mut kinds, mut metrics) = (Vec::new(), Vec::new());
         for field in fields {
@@ -181,9 +215,10 @@ impl Reading<'_> {
                 let within = depth + 1 + usize::from(field.count != Count::One);
                 let (kinds, members) = self.message(name, fields, within)?;
                 let of = StructType { name: name.replace('/', "::"), members };
-                (Kind::Message(kinds), MetricType::Struct(of))
+                (Kind::Message(Fields { kinds, is_delimited: None }), MetricType::Struct(of))
             }
         };
+        self.ambiguities.has_wide_text |= kind == Kind::WideText;
         if field.count == Count::One {
             return Ok((kind, of));
         }
@@ -197,7 +232,7 @@ impl Reading<'_> {
 }
 
 /// Returns a type that is no message.
-fn primitive(name: &str, is_ros1: bool) -> Result<Option<(Kind, MetricType)>, BadLayout> {
+pub(super) fn primitive(name: &str, is_ros1: bool) -> Result<Option<(Kind, MetricType)>, BadLayout> {
     Ok(Some(match name {
         "bool" => (Kind::Boolean, MetricType::Boolean),
         "byte" if is_ros1 => (Kind::Number(Size::One), MetricType::Int8),
@@ -212,14 +247,14 @@ fn primitive(name: &str, is_ros1: bool) -> Result<Option<(Kind, MetricType)>, Ba
         "float32" => (Kind::Number(Size::Four), MetricType::Real32),
         "float64" => (Kind::Number(Size::Eight), MetricType::Real64),
         "string" => (Kind::Text, MetricType::String),
-        // Implementations of DDS write its characters with 2 or 4 bytes.
-        "wstring" => return Err(BadLayout::Unsupported(name.into())),
+        "wstring" if is_ros1 => return Err(BadLayout::Unsupported(name.into())),
+        "wstring" => (Kind::WideText, MetricType::String),
         _ => return Ok(None),
     }))
 }
 
 /// The one unit that ROS 2 states in a type.
-fn unit(message: &str, field: &str) -> Option<String> {
+pub(super) fn unit(message: &str, field: &str) -> Option<String> {
     match (message, field) {
         ("builtin_interfaces/Time" | "builtin_interfaces/Duration", "sec") => Some("s".into()),
         ("builtin_interfaces/Time" | "builtin_interfaces/Duration", "nanosec") => Some("ns".into()),
@@ -244,7 +279,7 @@ mod tests {
         )
         .unwrap();
         let names: Vec<_> = layout.metrics.iter().map(|metric| metric.name.as_str()).collect();
-        assert_eq!((names, layout.fields.len()), (vec!["header", "pair"], 4));
+        assert_eq!((names, layout.fields.kinds.len()), (vec!["header", "pair"], 4));
         let MetricType::Struct(header) = &layout.metrics[0].kind else { panic!("{:?}", layout.metrics) };
         let MetricType::Struct(stamp) = &header.members[0].kind else { panic!("{header:?}") };
         assert_eq!((&*header.name, &*stamp.name), ("std_msgs::Header", "builtin_interfaces::Time"));
@@ -255,7 +290,8 @@ mod tests {
     #[test]
     fn a_text_beyond_a_bound_is_refused() {
         assert_eq!(read("A[] again\nint8 x"), Err(BadLayout::Deep), "a message that contains itself");
-        assert_eq!(read("wstring x"), Err(BadLayout::Unsupported("wstring".into())));
+        let of_ros1 = Layout::read_ros1("a/A", b"wstring x");
+        assert_eq!(of_ros1, Err(BadLayout::Unsupported("wstring".into())));
         assert_eq!(read("b/Other x"), Err(BadLayout::Undefined("b/Other".into())));
         // Each level has ten times the fields of the one below.
         let mut bomb = "L0 x\n".to_owned();

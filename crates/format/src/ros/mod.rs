@@ -1,12 +1,15 @@
-//! Messages of ROS: CDR of ROS 2, as rosbag2 records them with a schema in the encoding `ros2msg`, and those of ROS 1 with `ros1msg`.
+//! Messages of ROS and DDS: CDR, as rosbag2 records it with a schema in the encoding `ros2msg`, `ros2idl` or `omgidl`, and messages of ROS 1 with
+//! `ros1msg`.
 //!
-//! In the order of reading: `definitions` reads the text of a schema, `layout` makes the metrics of its fields, `cdr` and `packed` decode a
-//! message of ROS 2 and of ROS 1.
+//! In the order of reading: `definitions` and `idl` read the text of a schema, `layout` makes the metrics of its fields, `cdr` with `wide_text`,
+//! and `packed` decode a message of ROS 2 and of ROS 1.
 
 mod cdr;
 mod definitions;
+mod idl;
 mod layout;
 mod packed;
+mod wide_text;
 
 #[cfg(feature = "mcap")]
 pub use cdr::BadCdr;

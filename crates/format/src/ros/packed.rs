@@ -29,7 +29,7 @@ impl Layout {
     pub fn decode_packed(&self, message: &[u8], row: &mut Vec<u8>) -> Result<(), BadPacked> {
         row.clear();
         let mut rest = message;
-        self.fields.iter().try_for_each(|kind| value(kind, &mut rest, row))?;
+        self.fields.kinds.iter().try_for_each(|kind| value(kind, &mut rest, row))?;
         if rest.is_empty() { Ok(()) } else { Err(BadPacked::Longer(rest.len())) }
     }
 }
@@ -51,13 +51,14 @@ fn value(kind: &Kind, from: &mut &[u8], row: &mut Vec<u8>) -> Result<(), BadPack
         return Err(BadPacked::Row);
     }
     match kind {
-        Kind::Number(size) => row.extend_from_slice(take(from, width(*size))?),
+        Kind::Number(size) | Kind::Enum(size) => row.extend_from_slice(take(from, width(*size))?),
         Kind::Boolean => row.push(u8::from(take(from, 1)? != [0])),
-        Kind::Text => {
+        // Definitions of ROS 1 have no wide text.
+        Kind::Text | Kind::WideText => {
             let bytes = length(from)?;
             RowWriter::new(row).string(&String::from_utf8_lossy(take(from, bytes)?));
         }
-        Kind::Message(fields) => fields.iter().try_for_each(|kind| value(kind, from, row))?,
+        Kind::Message(fields) => fields.kinds.iter().try_for_each(|kind| value(kind, from, row))?,
         Kind::Fixed(count, of) => elements(usize::try_from(*count).unwrap_or(usize::MAX), of, from, row)?,
         Kind::Sequence(of) => {
             let count = length(from)?;

@@ -182,6 +182,7 @@ fn decoder(of: &Described) -> Result<(Layout, Arc<ProbeType>), String> {
             Layout::of_service_event(&of.kind, text)
         }
         Some((encoding, text)) if encoding == "ros2msg" => Layout::read(&of.kind, text.as_bytes()),
+        Some((encoding, text)) if encoding == "ros2idl" => Layout::read_idl(&of.kind, text.as_bytes()),
         Some((encoding, _)) if !matches!(encoding.as_str(), "" | "unknown") => {
             Layout::known(&of.kind).map_err(|_| BadLayout::Encoding(shortened(encoding)))
         }

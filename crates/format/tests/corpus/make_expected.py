@@ -176,6 +176,159 @@ def plain(value):
     return {name: of for name, of in members.items() if not is_nothing(of)}
 
 
+def read_idl(path):
+    """Writes messages of types in IDL in each encoding with CycloneDDS, and reads them with it."""
+    import random
+
+    from cyclonedds.idl._support import Endianness
+    from mcap.writer import Writer
+
+    chance = random.Random(path.stem)
+    instances = Instances()
+    with path.open("wb") as file:
+        writer = Writer(file, use_chunking=False)
+        writer.start(library="corpus")
+        for number, (kind, text, make) in enumerate(idl_types()):
+            encoding = "ros2idl" if "::msg::" in kind else "omgidl"
+            schema = writer.register_schema(kind.replace("::", "/") if encoding == "ros2idl" else kind, encoding, text.encode())
+            for name, options in {"cdr": (False, Endianness.Little), "cdr_big": (False, Endianness.Big), "xcdr2": (True, Endianness.Little), "xcdr2_big": (True, Endianness.Big)}.items():
+                topic = f"{kind.split('::')[-1].lower()}_{name}"
+                channel = writer.register_channel(f"/{topic}", "cdr", schema)
+                for at in range(40):
+                    version, order = options
+                    data = make(chance).serialize(use_version_2=version, endianness=order)
+                    time = 1_700_000_000_000_000_000 + (number * 1000 + at) * 1_000_000
+                    writer.add_message(channel, time, data, time)
+                    instances.add(topic, time, content(type(make(random.Random(0))).deserialize(data)))
+        writer.finish()
+    return instances
+
+
+def content(value):
+    """Lists and dictionaries; enums as their numbers."""
+    import enum
+
+    if isinstance(value, enum.Enum):
+        return value.value
+    if isinstance(value, (list, tuple)):
+        return [content(element) for element in value]
+    if dataclasses.is_dataclass(value):
+        return {field.name: content(getattr(value, field.name)) for field in dataclasses.fields(value)}
+    return value
+
+
+def idl_types():
+    """Scoped names, their text in IDL, and how a random value is made."""
+    from dataclasses import dataclass
+
+    from cyclonedds.idl import IdlEnum, IdlStruct, annotations, types
+
+    class Mode(IdlEnum, typename="plant.msg.Mode", default="OFF"):
+        OFF = 0
+        ON = 1
+        FAULT = 7
+
+    @dataclass
+    class Point(IdlStruct, typename="plant.msg.Point"):
+        near: types.uint8
+        x: types.float64
+        name: str
+
+    @dataclass
+    @annotations.final
+    class Final(IdlStruct, typename="plant.msg.Final"):
+        a: types.uint8
+        b: types.float64
+        c: types.int16
+        d: types.uint64
+        e: bool
+        f: types.float32
+        name: str
+        mode: Mode
+        modes: types.sequence[Mode]
+        bytes: types.sequence[types.uint8]
+        numbers: types.sequence[types.int64]
+        names: types.sequence[str]
+        points: types.sequence[Point]
+        pair: types.array[Point, 2]
+        matrix: types.array[types.array[types.float64, 3], 2]
+        nested: types.sequence[types.sequence[types.int32]]
+        last: types.uint8
+
+    @dataclass
+    @annotations.appendable
+    class Inner(IdlStruct, typename="plant.Inner"):
+        x: types.int64
+        name: str
+
+    @dataclass
+    @annotations.appendable
+    class Outer(IdlStruct, typename="plant.Outer"):
+        a: types.uint8
+        inner: Inner
+        all: types.sequence[Inner]
+        last: types.int16
+
+    text = lambda chance: "".join(chance.choice("ab\u00e9\u7089") for _ in range(chance.randrange(5)))
+    many = lambda chance, of: [of() for _ in range(chance.randrange(4))]
+    point = lambda chance: Point(chance.randrange(256), chance.uniform(-9, 9), text(chance))
+    mode = lambda chance: chance.choice(list(Mode))
+
+    def final(chance):
+        return Final(
+            a=chance.randrange(256),
+            b=chance.uniform(-1e300, 1e300),
+            c=chance.randrange(-32768, 32768),
+            d=chance.randrange(2**64),
+            e=chance.random() < 0.5,
+            f=float(chance.randrange(1000)) / 8,
+            name=text(chance),
+            mode=mode(chance),
+            modes=many(chance, lambda: mode(chance)),
+            bytes=many(chance, lambda: chance.randrange(256)),
+            numbers=many(chance, lambda: chance.randrange(-(2**63), 2**63)),
+            names=many(chance, lambda: text(chance)),
+            points=many(chance, lambda: point(chance)),
+            pair=[point(chance), point(chance)],
+            matrix=[[chance.random() for _ in range(3)] for _ in range(2)],
+            nested=many(chance, lambda: many(chance, lambda: chance.randrange(100))),
+            last=chance.randrange(256),
+        )
+
+    inner = lambda chance: Inner(chance.randrange(-(2**63), 2**63), text(chance))
+    outer = lambda chance: Outer(chance.randrange(256), inner(chance), many(chance, lambda: inner(chance)), chance.randrange(100))
+    bar = "=" * 80
+    of_final = f"""{bar}
+IDL: plant/msg/Final
+#include "plant/msg/Point.idl"
+module plant {{
+  module msg {{
+    enum Mode {{ OFF, ON, @value(7) FAULT }};
+    typedef double double__2_3[2][3];
+    @verbatim (language="comment", text="Of a pump.")
+    struct Final {{
+      uint8 a; double b; short c; unsigned long long d; boolean e; float f;
+      string name; Mode mode; sequence<Mode> modes; sequence<octet> bytes; sequence<int64> numbers;
+      sequence<string, 5> names; sequence<plant::msg::Point> points; plant::msg::Point pair[2];
+      double__2_3 matrix; sequence<sequence<long>> nested;
+      @unit (value="m") uint8 last;
+    }};
+  }};
+}};
+
+{bar}
+IDL: plant/msg/Point
+module plant {{ module msg {{ struct Point {{ uint8 near; double x; string<20> name; }}; }}; }};
+"""
+    of_outer = """
+module plant {
+  @appendable struct Inner { long long x; string name; };
+  @appendable struct Outer { octet a; Inner inner; sequence<Inner> all; short last; };
+};
+"""
+    return [("plant::msg::Final", of_final, final), ("plant::Outer", of_outer, outer)]
+
+
 def read_candump(path):
     """Writes a log of random frames for a database, and reads it with cantools."""
     import random
@@ -461,6 +614,7 @@ READERS = {
     "ulog": read_ulog,
     "rosbag1": read_rosbag1,
     "rosbag2": read_rosbag2,
+    "idl": read_idl,
 }
 
 if __name__ == "__main__":

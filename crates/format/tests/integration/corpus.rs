@@ -170,6 +170,12 @@ fn candump_has_the_values_of_another_reader() {
 
 #[cfg(feature = "mcap")]
 #[test]
+fn idl_has_the_values_of_another_reader() {
+    let reports = check("idl", &InputOptions::default());
+    assert!(reports.iter().all(Report::is_complete), "{reports:?}");
+}
+
+#[test]
 fn protobuf_has_the_values_of_another_reader() {
     let reports = check("protobuf", &InputOptions::default());
     let texts: Vec<_> = reports[0].findings.iter().map(ToString::to_string).collect();

@@ -9,8 +9,9 @@ use axum::{
 };
 use oasis_access::Verb;
 use oasis_dac::now;
-use oasis_doors::{
-    Doors, Problem, in_order,
+use oasis_doors::{Doors, in_order};
+use oasis_http::{
+    Problem,
     permissions::{Caller, Refusal},
 };
 use oasis_store::{

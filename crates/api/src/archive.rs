@@ -9,7 +9,8 @@ use axum::{
 use oasis_access::Verb;
 use oasis_archive::{Archive, NotStored};
 use oasis_dac::{Instance, PastMessage, Question};
-use oasis_doors::{Doors, Problem, permissions::Caller};
+use oasis_doors::Doors;
+use oasis_http::{Problem, permissions::Caller};
 use oasis_store::{CatalogueError, ClockJump, Counters, History, Reaches, ReadError};
 use serde::Serialize;
 use serde_json::Value;

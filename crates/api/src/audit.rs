@@ -9,7 +9,7 @@ use axum::{
     extract::{Query, State, rejection::QueryRejection},
 };
 use oasis_dac::{Audit, Instance};
-use oasis_doors::{Problem, permissions::Caller};
+use oasis_http::{Problem, permissions::Caller};
 use oasis_wire::quantity::Epoch;
 use serde::Serialize;
 use utoipa::ToSchema;

@@ -8,7 +8,8 @@ use axum::{
 };
 use oasis_access::{AuditError, Record, newest_records};
 use oasis_dac::now;
-use oasis_doors::{Doors, Problem};
+use oasis_doors::Doors;
+use oasis_http::Problem;
 use oasis_wire::time;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;

@@ -3,7 +3,8 @@
 use axum::{Extension, Json, body::Bytes, extract::State, http::HeaderMap};
 use oasis_channel::InstanceState;
 use oasis_dac::{NamedRequest, commands::JournalEntry};
-use oasis_doors::{Doors, Problem, permissions::Caller};
+use oasis_doors::Doors;
+use oasis_http::{Problem, permissions::Caller};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 

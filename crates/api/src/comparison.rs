@@ -12,7 +12,8 @@ use axum::{
 use oasis_access::Verb;
 use oasis_archive::Archive;
 use oasis_dac::now;
-use oasis_doors::{Doors, Problem, permissions::Caller};
+use oasis_doors::Doors;
+use oasis_http::{Problem, permissions::Caller};
 use oasis_query::Summary;
 use oasis_store::{ReadError, TestRun};
 use serde::{Deserialize, Serialize};

@@ -10,7 +10,7 @@ use axum::{
 use oasis_access::{
     Access, ChangeError, Digest, EnrolledCertificate, Moment, NodeChangeError, StoreError, Target, Time, Verb,
 };
-use oasis_doors::{
+use oasis_http::{
     Problem,
     permissions::{Caller, nanos},
 };

@@ -11,8 +11,8 @@ use axum::{
 };
 use oasis_access::{Target, Verb};
 use oasis_archive::{Archive, NotForgotten};
-use oasis_doors::{Problem, permissions::Caller};
 use oasis_handler::{Condition, HandlerError, Supervisor};
+use oasis_http::{Problem, permissions::Caller};
 use oasis_store::{Forgotten, Removed};
 use oasis_wire::quantity::TopicId;
 use serde::Serialize;

@@ -7,8 +7,8 @@ use axum::{
     http::{HeaderMap, StatusCode, header},
     response::{IntoResponse, Response},
 };
-use oasis_doors::{Problem, permissions::Caller};
 use oasis_handler::{Condition, HandlerError, Status, Supervisor};
+use oasis_http::{Problem, permissions::Caller};
 use serde::Serialize;
 use serde_json::Value;
 use std::sync::Arc;

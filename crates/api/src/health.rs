@@ -9,8 +9,8 @@ use axum::{
 };
 use oasis_access::{CopyState, Moment};
 use oasis_dac::now;
-use oasis_doors::permissions::Caller;
 use oasis_health::FindingKind;
+use oasis_http::permissions::Caller;
 use serde::Serialize;
 use std::time::Instant;
 use utoipa::ToSchema;

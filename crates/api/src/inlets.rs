@@ -9,8 +9,8 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use oasis_access::{Target, Verb};
-use oasis_doors::{Problem, permissions::Caller};
 use oasis_handler::{InletAnswer, InletRequest};
+use oasis_http::{Problem, permissions::Caller};
 use std::sync::Arc;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 

@@ -9,11 +9,10 @@ use axum::{
 };
 use oasis_dac::Instance;
 use oasis_doors::{
-    Doors, Problem,
-    permissions::Caller,
-    streamed_list,
+    Doors,
     view::{self, InstanceView},
 };
+use oasis_http::{Problem, permissions::Caller, streamed_list};
 use oasis_wire::quantity::{Epoch, TopicId};
 use serde::{Deserialize, Serialize};
 use serde_json::Map;

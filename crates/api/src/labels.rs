@@ -12,7 +12,7 @@ use oasis_dac::{
     Dac, NodeHome, now,
     settings::{Label, LabelMap, SettingsError},
 };
-use oasis_doors::{Problem, permissions::Caller};
+use oasis_http::{Problem, permissions::Caller};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::{collections::BTreeMap, sync::Arc};

@@ -75,11 +75,12 @@ pub use enrollment::Enrollment;
 use layout_store::LayoutStore;
 use oasis_access::Verb;
 use oasis_alarms::{Alarms, RelayedAlarms};
-use oasis_doors::{
-    Doors, Problem,
+use oasis_doors::Doors;
+use oasis_handler::Supervisor;
+use oasis_http::{
+    Problem,
     permissions::{COMMANDS, READ_VERBS, Requirement, Routes},
 };
-use oasis_handler::Supervisor;
 use oasis_notify::NotifyHandler;
 use oasis_oidc::OpenId;
 use oasis_rules::RulesState;
@@ -314,7 +315,7 @@ impl Api {
 
     /// All routes with what they require, those of the doors included. Everything else is a file of the page, for everybody.
     pub fn routes(&self) -> Routes<Self> {
-        let page = Routes::new(&self.doors).get("/", Requirement::Nothing, websocket_or_page).get(
+        let page = Routes::new(&self.doors.http).get("/", Requirement::Nothing, websocket_or_page).get(
             "/d/{name}",
             Requirement::Nothing,
             page::dashboard,
@@ -355,7 +356,7 @@ async fn websocket_or_page(doors: State<Doors>, peer: ConnectInfo<SocketAddr>, r
 /// All paths below `/api/v1`, and those that tools expect at the root, each with what its caller needs.
 fn paths(doors: &Doors) -> Routes<Api> {
     use Requirement::{Everywhere, Nothing, Somewhere};
-    Routes::new(doors)
+    Routes::new(&doors.http)
         .get("/healthz", Nothing, health::healthz)
         .get("/readyz", Nothing, health::readyz)
         .get("/alive", Nothing, health::alive)

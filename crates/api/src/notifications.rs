@@ -7,7 +7,7 @@ use axum::{
     extract::State,
     http::{HeaderMap, StatusCode},
 };
-use oasis_doors::{Problem, permissions::Caller};
+use oasis_http::{Problem, permissions::Caller};
 use oasis_notify::{DestinationState, TestError};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

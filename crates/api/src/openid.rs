@@ -11,8 +11,9 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use oasis_access::{Event, Moment, STRANGER, SignInError, SignedIn};
-use oasis_doors::{
-    Doors, Problem, Proxied,
+use oasis_doors::Doors;
+use oasis_http::{
+    Problem, Proxied,
     permissions::{cookie_name, named_cookie},
 };
 use oasis_oidc::{LIFE_SECONDS, OpenId, SignInFailure, SignInReturn};

@@ -10,7 +10,7 @@ use axum::{
     http::{HeaderMap, HeaderValue, header},
     response::{IntoResponse, Response},
 };
-use oasis_doors::{MAX_ORIGINS, PageOrigin, connecting_policy};
+use oasis_http::{MAX_ORIGINS, PageOrigin, connecting_policy};
 use oasis_tem::OtherPage;
 use serde::Serialize;
 use utoipa::ToSchema;

@@ -4,7 +4,7 @@ use axum::{
     http::{HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
 };
-use oasis_doors::Problem;
+use oasis_http::Problem;
 
 /// Returns the answer, with a problem in place of a text or nothing.
 pub async fn explained(answer: Response) -> Response {

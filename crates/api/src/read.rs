@@ -9,13 +9,14 @@ use axum::{
 use oasis_access::Verb;
 use oasis_dac::{AdmissionCounters, Evicted, Instance};
 use oasis_doors::{
-    Doors, Problem,
-    permissions::Caller,
-    streamed_list,
+    Doors,
     view::{self, DerivedView, InstanceDetail, InstanceLedger, NodeView},
 };
-use oasis_wire::loss::Cause;
-use oasis_wire::quantity::{Epoch, Nanos, TopicId};
+use oasis_http::{Problem, permissions::Caller, streamed_list};
+use oasis_wire::{
+    loss::Cause,
+    quantity::{Epoch, Nanos, TopicId},
+};
 use serde::{
     Deserialize, Serialize,
     de::{IntoDeserializer, value},

@@ -8,10 +8,10 @@ use axum::{
 };
 use oasis_dac::SchemaHash;
 use oasis_doors::{
-    Doors, Problem,
+    Doors,
     delta::{self, RegistryDeltaView, RegistryPosition},
-    permissions::Caller,
 };
+use oasis_http::{Problem, permissions::Caller};
 use oasis_wire::quantity::Epoch;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};

@@ -1,7 +1,7 @@
 //! Bodies of requests: JSON, or what is wrong with it.
 
 use axum::http::StatusCode;
-use oasis_doors::Problem;
+use oasis_http::Problem;
 use serde::de::DeserializeOwned;
 use serde_json::error::Category;
 

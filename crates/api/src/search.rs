@@ -13,8 +13,9 @@ use axum::{
 };
 use oasis_access::{Pattern, Target, Verb};
 use oasis_dac::Instance;
-use oasis_doors::{Problem, permissions::Caller, view::Integers};
+use oasis_doors::view::Integers;
 use oasis_handler::InstanceLog;
+use oasis_http::{Problem, permissions::Caller};
 use oasis_query::search::{
     Cursor, FoundRecords, MOST_BYTES, Order, Record, SearchQuery, Searched, has_records, levels_of, search,
 };

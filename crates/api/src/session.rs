@@ -12,8 +12,9 @@ use oasis_access::{
     Event, Kind, LINK_SECONDS, LOCAL, Moment, Principal, STRANGER, Secret, SignInError, SignedIn, Target,
     Verb, decide,
 };
-use oasis_doors::{
-    Doors, Problem, Proxied,
+use oasis_doors::Doors;
+use oasis_http::{
+    Problem, Proxied,
     permissions::{Caller, NotRecorded, cookie_name, forgotten, session_cookie},
 };
 use serde::{Deserialize, Serialize};

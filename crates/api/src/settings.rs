@@ -9,7 +9,7 @@ use oasis_dac::{
     Instance,
     settings::{KeptCondition, KeptSetting, KeptState, SettingName, SettingState},
 };
-use oasis_doors::{Problem, permissions::Caller};
+use oasis_http::{Problem, permissions::Caller};
 use serde::Serialize;
 use std::sync::Arc;
 use utoipa::ToSchema;

@@ -6,7 +6,8 @@ use axum::{
     extract::State,
     http::{HeaderMap, StatusCode},
 };
-use oasis_doors::{Doors, Problem, ShardChoice, ShardsView, permissions::Caller};
+use oasis_doors::{Doors, ShardChoice, ShardsView};
+use oasis_http::{Problem, permissions::Caller};
 use serde::Deserialize;
 use serde_json::json;
 use utoipa::ToSchema;

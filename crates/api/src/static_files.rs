@@ -6,7 +6,8 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use flate2::read::GzDecoder;
-use oasis_doors::{Coding, Problem};
+use oasis_doors::Coding;
+use oasis_http::Problem;
 use std::io::{self, Read};
 
 struct StaticFile {

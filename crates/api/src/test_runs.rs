@@ -8,7 +8,8 @@ use axum::{
     http::{HeaderMap, StatusCode},
 };
 use oasis_dac::now;
-use oasis_doors::{Doors, Problem, permissions::Caller};
+use oasis_doors::Doors;
+use oasis_http::{Problem, permissions::Caller};
 use oasis_store::{Description, TestRun, TestRunError, TestRunFilter, TestRuns};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

@@ -7,7 +7,8 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use oasis_access::{Moment, TicketError};
-use oasis_doors::{Doors, Problem, permissions::Caller};
+use oasis_doors::Doors;
+use oasis_http::{Problem, permissions::Caller};
 use serde::Serialize;
 use utoipa::ToSchema;
 

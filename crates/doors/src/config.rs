@@ -1,16 +1,9 @@
 //! The doors' bounds, each with its reason (`[doors]`).
 
-use crate::{
-    headers::Origin,
-    page_origin::PageOrigin,
-    proxies::{ForwardedHeader, Network},
-    shard_choice::ShardChoice,
-};
+use crate::shard_choice::ShardChoice;
+use oasis_http::{ForwardedHeader, HttpConfig, Network, Origin, PageOrigin};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
-
-/// Connections from one address unless the configuration says otherwise: twice as many as readers (`max_per_address`).
-pub(crate) const USUAL_PER_ADDRESS: usize = 4_000;
 
 /// Addresses and limits of everything a browser or a script can reach.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -83,6 +76,28 @@ pub struct DoorsConfig {
 }
 
 impl DoorsConfig {
+    /// Settings of all requests.
+    pub fn http(&self) -> HttpConfig {
+        HttpConfig {
+            allowed_hosts: self.allowed_hosts.clone(),
+            allowed_origins: self.allowed_origins.clone(),
+            embed_origins: self.embed_origins.clone(),
+            tile_origins: self.tile_origins.clone(),
+            hsts_seconds: self.hsts_seconds,
+            trusted_proxies: self.trusted_proxies.clone(),
+            forwarded_header: self.forwarded_header,
+            rate_limit: self.rate_limit,
+            rate_limit_burst: self.rate_limit_burst,
+            rate_limit_expensive: self.rate_limit_expensive,
+            rate_limit_expensive_burst: self.rate_limit_expensive_burst,
+            max_connections: self.max_connections,
+            max_connections_per_address: self.max_connections_per_address,
+            head_timeout_ms: self.head_timeout_ms,
+            body_timeout_ms: self.body_timeout_ms,
+            send_buffer_bytes: self.send_buffer_bytes,
+        }
+    }
+
     /// Directory of saved layouts; without one they are lost at a restart.
     pub fn layouts_dir(&self) -> Option<PathBuf> {
         (!self.layouts_dir.is_empty()).then(|| PathBuf::from(&self.layouts_dir))
@@ -91,24 +106,23 @@ impl DoorsConfig {
 
 impl Default for DoorsConfig {
     fn default() -> Self {
+        let http = HttpConfig::default();
         Self {
             listen: "127.0.0.1:7070".into(),
-            allowed_hosts: Vec::new(),
-            allowed_origins: Vec::new(),
-            embed_origins: Vec::new(),
-            tile_origins: Vec::new(),
+            allowed_hosts: http.allowed_hosts,
+            allowed_origins: http.allowed_origins,
+            embed_origins: http.embed_origins,
+            tile_origins: http.tile_origins,
             other_pages: Vec::new(),
-            // A year: what OWASP ASVS 5.0 asks for (3.4.1).
-            hsts_seconds: 31_536_000,
-            trusted_proxies: Vec::new(),
-            forwarded_header: ForwardedHeader::default(),
-            // A page sends some tens of requests when it is opened, and a few in a minute later.
-            rate_limit: 100,
-            rate_limit_burst: 500,
-            rate_limit_expensive: 5,
-            rate_limit_expensive_burst: 30,
-            max_connections: 50_000,
-            max_connections_per_address: 0,
+            hsts_seconds: http.hsts_seconds,
+            trusted_proxies: http.trusted_proxies,
+            forwarded_header: http.forwarded_header,
+            rate_limit: http.rate_limit,
+            rate_limit_burst: http.rate_limit_burst,
+            rate_limit_expensive: http.rate_limit_expensive,
+            rate_limit_expensive_burst: http.rate_limit_expensive_burst,
+            max_connections: http.max_connections,
+            max_connections_per_address: http.max_connections_per_address,
             max_websockets: 10_000,
             max_subscriptions: 1_000,
             max_readers: 30_000,
@@ -118,11 +132,11 @@ impl Default for DoorsConfig {
             max_long_polls: 20_000,
             max_polls: 1_000,
             max_answer_bytes: 1024 * 1024,
-            head_timeout_ms: 10_000,
-            body_timeout_ms: 10_000,
+            head_timeout_ms: http.head_timeout_ms,
+            body_timeout_ms: http.body_timeout_ms,
             shards: ShardChoice::OnePerCore,
             flush_ms: 8,
-            send_buffer_bytes: 128 * 1024,
+            send_buffer_bytes: http.send_buffer_bytes,
             layouts_dir: String::new(),
             max_layouts: 100,
             max_layout_bytes: 128 * 1024,

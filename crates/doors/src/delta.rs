@@ -1,13 +1,11 @@
 //! Changes of the registry in JSON, the same over HTTP and WebSocket: structure without statistics.
 
-use crate::{
-    permissions::Caller,
-    view::{DemandView, RecorderView, known_pid, known_uuid},
-};
+use crate::view::{DemandView, RecorderView, known_pid, known_uuid};
 use oasis_dac::{
     Hop, Instance, Node, Registry, RegistryCursor, RegistryDelta, SchemaHash,
     settings::{LabelMap, LabelsAndSettings},
 };
+use oasis_http::permissions::Caller;
 use oasis_wire::{
     probe_kind::ProbeKind,
     quantity::{Epoch, TopicId},

@@ -3,23 +3,19 @@
 use crate::{
     config::DoorsConfig,
     fleet::{Fleets, StandingAlarms},
-    host,
-    origin::{self, RefusalLog},
     past::ArchiveAccess,
-    permissions::Permissions,
     places::{Door, DoorPermit, Places},
-    problem::Problem,
-    rate_limits::RateLimits,
     shard_choice::ShardChoice,
     shards_view::ShardsView,
     text::writers::Writers,
     websocket::{Shards, SharedContext},
 };
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::HeaderMap;
 use oasis_archive::Archive;
 use oasis_dac::{Admission, Dac};
+use oasis_http::{HttpContext, Problem, permissions::Permissions};
 use oasis_tls::ServerTls;
-use std::{collections::BTreeMap, io, net::IpAddr, sync::Arc, time::Instant};
+use std::{collections::BTreeMap, io, net::IpAddr, sync::Arc};
 use tokio::{runtime::Handle, sync::watch};
 
 /// State that all doors share.
@@ -33,9 +29,8 @@ pub struct Doors {
     pub admission: Arc<Admission>,
     /// Permissions of all callers.
     pub permissions: Arc<Permissions>,
-    /// Rates of requests that each of them may send.
-    pub(crate) limits: Arc<RateLimits>,
-    pub(crate) tls: Option<Arc<ServerTls>>,
+    /// State that all requests share.
+    pub http: HttpContext,
     pub(crate) ending: Arc<watch::Sender<bool>>,
     pub(crate) places: Arc<Places>,
     fleets: Arc<Fleets>,
@@ -43,8 +38,6 @@ pub struct Doors {
     pub(crate) writers: Arc<Writers>,
     /// The archive, if there is one, and permits to read it.
     pub archived: ArchiveAccess,
-    refused_origins: Arc<RefusalLog>,
-    pub(crate) refused_hosts: Arc<RefusalLog>,
 }
 
 impl Doors {
@@ -72,7 +65,7 @@ impl Doors {
         // Another set of doors to the same DAC counts for itself.
         let _ = dac.clients.set(admission.clone());
         let places = Arc::new(Places::new(&config));
-        let limits = Arc::new(RateLimits::new(&config));
+        let http = HttpContext::new(config.http(), admission.clone(), permissions.clone());
         let config = Arc::new(config);
         let archived = ArchiveAccess::new(archive);
         let fleets = Arc::new(Fleets::new(dac.clone()));
@@ -90,32 +83,29 @@ impl Doors {
             config,
             admission,
             permissions,
-            limits,
-            tls: None,
+            http,
             ending: Arc::default(),
             places,
             fleets,
             shards: Arc::new(shards),
             writers: Arc::new(Writers::start()?),
             archived,
-            refused_origins: Arc::new(RefusalLog::of_origins()),
-            refused_hosts: Arc::new(host::refusal_log()),
         })
     }
 
     /// Serves HTTPS and WSS with these certificates, and nothing else.
     pub fn with_tls(self, tls: Option<Arc<ServerTls>>) -> Self {
-        Self { tls, ..self }
+        Self { http: self.http.with_tls(tls), ..self }
     }
 
     /// Whether clients need TLS.
     pub fn is_encrypted(&self) -> bool {
-        self.tls.is_some()
+        self.http.is_encrypted()
     }
 
     /// Requests that were refused lately because their principal sent too many.
     pub fn limited_lately(&self) -> Option<u64> {
-        self.limits.refused_lately()
+        self.http.limited_lately()
     }
 
     /// Readers at each text door now.
@@ -163,11 +153,6 @@ impl Doors {
     /// # Errors
     /// Status 403 with `detail`.
     pub fn admit(&self, headers: &HeaderMap, detail: &str) -> Result<(), Problem> {
-        if origin::allowed(headers, &self.config) {
-            return Ok(());
-        }
-        self.admission.count_refused("origin");
-        self.refused_origins.warn(headers, Instant::now());
-        Err(Problem::new(StatusCode::FORBIDDEN, "origin", detail))
+        self.http.admit(headers, detail)
     }
 }

@@ -94,28 +94,16 @@
 #[cfg(not(feature = "openapi"))]
 extern crate oasis_no_openapi as utoipa;
 
-mod body;
 mod coding;
 mod config;
 pub mod delta;
 mod doors;
 mod fleet;
-mod headers;
-mod host;
-mod named_host;
-mod origin;
-mod page_origin;
 mod past;
-pub mod permissions;
 mod places;
-mod problem;
-mod proxies;
-mod rate_limits;
 mod resume;
-mod serve;
 mod shard_choice;
 mod shards_view;
-mod streamed_list;
 #[cfg(test)]
 mod test_plant;
 pub(crate) mod text;
@@ -126,28 +114,23 @@ pub use coding::Coding;
 pub use config::DoorsConfig;
 pub use doors::Doors;
 pub use fleet::{AlarmsByInstance, StandingAlarms};
-pub use headers::Origin;
-pub use page_origin::{MAX_ORIGINS, NoPageOrigin, PageOrigin, connecting_policy};
 pub use past::{ArchiveAccess, times::in_order};
 pub use places::DoorPermit;
-pub use problem::Problem;
-pub use proxies::{ForwardedHeader, Network, NetworkError, Proxied};
 pub use shard_choice::{BadShardChoice, MAX_SHARDS, ShardChoice};
 pub use shards_view::{ShardView, ShardsView};
-pub use streamed_list::streamed_list;
 #[cfg(feature = "openapi")]
 pub use text::openapi;
 pub use websocket::upgrade;
 
-use axum::{Router, middleware::from_fn_with_state};
-use permissions::Routes;
+use axum::Router;
+use oasis_http::permissions::Routes;
 use std::io;
 use tokio::net::TcpListener;
 
 impl Doors {
     /// The doors, for a router with any state.
     pub fn routes<S: Clone + Send + Sync + 'static>(&self) -> Routes<S> {
-        let websocket = Routes::new(self).get("/ws", websocket::REQUIREMENT, upgrade);
+        let websocket = Routes::new(&self.http).get("/ws", websocket::REQUIREMENT, upgrade);
         websocket.merge(text::routes(self)).with_state(self.clone())
     }
 
@@ -173,10 +156,7 @@ pub async fn serve(
         ending.send_replace(true);
         shards.end();
     };
-    // The guard comes first: what it refuses no layer below sees.
-    let router = router.layer(origin::sharing(&doors.config)).layer(origin::timing());
-    let router = router.layer(from_fn_with_state(doors.clone(), host::guard));
-    serve::serve(doors, router, listener, ended).await;
+    oasis_http::serve(&doors.http, router, listener, ended).await;
     // WebSockets are no requests any more: the HTTP server does not wait for them.
     doors.admission.wait_until_empty().await;
     Ok(())

@@ -1,11 +1,12 @@
 //! Limits of concurrent readers: per text door, per address and in total.
 
-use crate::{DoorsConfig, problem::Problem};
+use crate::DoorsConfig;
 use axum::http::StatusCode;
 use oasis_dac::{
     Admission,
     listener::{AddressPermit, Addresses},
 };
+use oasis_http::Problem;
 use std::{collections::BTreeMap, net::IpAddr, sync::Arc};
 use tokio::sync::OwnedSemaphorePermit;
 

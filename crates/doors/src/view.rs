@@ -1,6 +1,5 @@
 //! JSON of nodes, instances and ledgers, the same over HTTP and WebSocket.
 
-use crate::permissions::Caller;
 use oasis_archive::Archive;
 use oasis_channel::{Overhead, RecorderSpan};
 use oasis_dac::{
@@ -8,6 +7,7 @@ use oasis_dac::{
     SchemaHash,
     settings::{LabelMap, LabelsAndSettings},
 };
+use oasis_http::permissions::Caller;
 use oasis_store::Account;
 use oasis_wire::{
     batch::Batch, loss::Cause, probe_kind::ProbeKind, quantity::Epoch, schema::ProbeType, value,

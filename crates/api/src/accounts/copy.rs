@@ -9,7 +9,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use oasis_access::{Access, Event, Kind, Position, StoreError, Target, Verb};
-use oasis_doors::{Problem, permissions::Caller};
+use oasis_http::{Problem, permissions::Caller};
 use serde::Deserialize;
 use std::time::Duration;
 use tokio::time::Instant;

@@ -8,7 +8,7 @@ pub mod users;
 use crate::Api;
 use axum::http::{HeaderMap, StatusCode};
 use oasis_access::{Access, ChangeError, Document, Name, PasswordError, Rule, StoreError};
-use oasis_doors::{Problem, permissions::Caller};
+use oasis_http::{Problem, permissions::Caller};
 use serde_json::Value;
 use std::{collections::BTreeSet, sync::Arc};
 

@@ -10,7 +10,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use oasis_access::{Access, Moment, NewToken};
-use oasis_doors::{Problem, permissions::Caller};
+use oasis_http::{Problem, permissions::Caller};
 use oasis_wire::{quantity::Nanos, time};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};

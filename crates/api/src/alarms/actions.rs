@@ -14,7 +14,7 @@ use oasis_alarms::{
     UpstreamAnswer, UpstreamRequest,
 };
 use oasis_dac::now;
-use oasis_doors::{Problem, permissions::Caller};
+use oasis_http::{Problem, permissions::Caller};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::ToSchema;

@@ -5,7 +5,7 @@
 use super::view::AlarmJson;
 use crate::Api;
 use oasis_alarms::{AlarmKey, Alarms, Filter, RelayedAlarms};
-use oasis_doors::{Problem, permissions::Caller};
+use oasis_http::{Problem, permissions::Caller};
 use std::{fmt, str::FromStr, sync::Arc};
 use tokio::sync::watch;
 

@@ -15,7 +15,8 @@ use axum::{
 use futures_util::stream;
 use oasis_access::{Target, Verb};
 use oasis_alarms::Filter;
-use oasis_doors::{DoorPermit, Doors, Problem, permissions::Caller};
+use oasis_doors::{DoorPermit, Doors};
+use oasis_http::{Problem, permissions::Caller};
 use serde::Serialize;
 use std::{convert::Infallible, net::SocketAddr, pin::pin, sync::Arc, time::Duration};
 use tokio::{

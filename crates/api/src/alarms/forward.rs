@@ -2,7 +2,7 @@
 
 use axum::http::StatusCode;
 use oasis_alarms::{UpstreamAnswer, UpstreamRefusal};
-use oasis_doors::Problem;
+use oasis_http::Problem;
 use serde_json::Value;
 use std::time::Duration;
 use tokio::time::timeout;

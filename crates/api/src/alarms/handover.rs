@@ -10,7 +10,7 @@ use axum::{
 };
 use oasis_access::{Target, Verb};
 use oasis_alarms::Handover;
-use oasis_doors::{Problem, permissions::Caller};
+use oasis_http::{Problem, permissions::Caller};
 use oasis_wire::quantity::Epoch;
 use serde::{Deserialize, Serialize};
 use utoipa::IntoParams;

@@ -9,7 +9,8 @@ use axum::{
 use oasis_access::{Target, Verb};
 use oasis_alarms::{JournalEntry, JournalFilter, JournalKind, rows};
 use oasis_dac::now;
-use oasis_doors::{Problem, in_order, permissions::Caller};
+use oasis_doors::in_order;
+use oasis_http::{Problem, permissions::Caller};
 use oasis_wire::{quantity::Nanos, time};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

@@ -11,7 +11,7 @@ use axum::{
     extract::{Query, State, rejection::QueryRejection},
 };
 use oasis_alarms::{AlarmKey, Filter, names};
-use oasis_doors::{Problem, permissions::Caller};
+use oasis_http::{Problem, permissions::Caller};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 

@@ -8,7 +8,7 @@ use crate::Api;
 use futures_util::future::join_all;
 use oasis_access::{Target, Verb};
 use oasis_alarms::{JournalFilter, RelayedAlarms, UpstreamRequest};
-use oasis_doors::{Problem, permissions::Caller};
+use oasis_http::{Problem, permissions::Caller};
 use serde::Deserialize;
 use std::collections::{BTreeMap, VecDeque};
 

@@ -17,7 +17,7 @@ use crate::{Api, archive::blocking};
 use axum::http::StatusCode;
 use oasis_access::{Target, Verb};
 use oasis_alarms::{AlarmKey, Alarms, AlarmsError};
-use oasis_doors::{Problem, permissions::Caller};
+use oasis_http::{Problem, permissions::Caller};
 use std::sync::Arc;
 
 /// The alarms of this DAC.

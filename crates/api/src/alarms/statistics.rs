@@ -5,7 +5,7 @@ use crate::Api;
 use axum::{Extension, Json, extract::State};
 use oasis_alarms::{AlarmKey, Statistics};
 use oasis_dac::now;
-use oasis_doors::{Problem, permissions::Caller};
+use oasis_http::{Problem, permissions::Caller};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use utoipa::ToSchema;

@@ -2,7 +2,7 @@
 
 use oasis_access::{Target, Verb};
 use oasis_alarms::{Alarms, Filter, JournalFilter, rows};
-use oasis_doors::permissions::Caller;
+use oasis_http::permissions::Caller;
 use oasis_query::{ExtraTable, SqlError, TableInfo};
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
 //! An alarm in JSON.
 
 use oasis_alarms::{AlarmHop, AlarmKey, AlarmView, RelayedAlarm, rows};
-use oasis_doors::permissions::Caller;
+use oasis_http::permissions::Caller;
 use serde::Serialize;
 use utoipa::ToSchema;
 

@@ -11,7 +11,7 @@ use axum::{
     extract::State,
     http::{HeaderMap, StatusCode},
 };
-use oasis_doors::{Problem, permissions::Caller};
+use oasis_http::{Problem, permissions::Caller};
 use oasis_rules::{LoadedRule, Report};
 use oasis_store::ReadError;
 use serde::{Deserialize, Serialize};

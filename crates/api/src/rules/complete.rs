@@ -3,7 +3,7 @@
 use super::{check::unreadable, sight::Sight};
 use crate::Api;
 use axum::{Extension, Json, body::Bytes, extract::State, http::HeaderMap};
-use oasis_doors::{Problem, permissions::Caller};
+use oasis_http::{Problem, permissions::Caller};
 use oasis_rules::{Completion, Completions, EditorCatalog};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;

@@ -3,7 +3,7 @@
 use super::MAX_TEXT_BYTES;
 use crate::whole_file;
 use axum::http::StatusCode;
-use oasis_doors::Problem;
+use oasis_http::Problem;
 use sha2::{Digest, Sha256};
 use std::{
     fmt::Write as _,

@@ -15,7 +15,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use oasis_access::{Target, Verb};
-use oasis_doors::{Problem, permissions::Caller};
+use oasis_http::{Problem, permissions::Caller};
 use oasis_rules::{
     Code, LoadedFile, Report, RulesState,
     program::{ActionSpec, Body},

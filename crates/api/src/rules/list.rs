@@ -3,7 +3,7 @@
 use super::views::{DiagnosticView, RuleView};
 use crate::Api;
 use axum::{Json, extract::State};
-use oasis_doors::Problem;
+use oasis_http::Problem;
 use oasis_rules::LoadedFile;
 use serde::Serialize;
 use utoipa::ToSchema;

@@ -14,7 +14,7 @@ mod views;
 use crate::{Api, sql::Turns};
 use axum::http::{HeaderMap, StatusCode};
 use file_store::FileStore;
-use oasis_doors::Problem;
+use oasis_http::Problem;
 use oasis_rules::RulesState;
 use std::sync::Arc;
 

@@ -16,7 +16,7 @@ use axum::{
     http::{HeaderMap, StatusCode},
 };
 use oasis_dac::now;
-use oasis_doors::{Problem, permissions::Caller};
+use oasis_http::{Problem, permissions::Caller};
 use oasis_rules::Program;
 use oasis_rules_history::{Occurrence, OpenError, Past, Replay, Span};
 use serde::{Deserialize, Serialize};

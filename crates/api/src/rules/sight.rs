@@ -3,8 +3,9 @@
 use crate::archive::archive;
 use oasis_access::{Target, Verb};
 use oasis_dac::Instance;
-use oasis_doors::{Doors, permissions::Caller};
+use oasis_doors::Doors;
 use oasis_handler::InstanceLog;
+use oasis_http::permissions::Caller;
 use oasis_rules::{KnownInstance, Program};
 use oasis_rules_history::{Admits, CLOCK_TYPE, Clocks, KnownLog, Past};
 use oasis_store::ReadError;

@@ -19,7 +19,8 @@ use axum::{
 };
 use oasis_access::{Target, Verb};
 use oasis_alarms::Alarms;
-use oasis_doors::{Problem, permissions::Caller, view::Integers};
+use oasis_doors::view::Integers;
+use oasis_http::{Problem, permissions::Caller};
 use oasis_query::{GuardedSql, Sight, SqlError, SqlLimits, audit_log};
 use oasis_store::{History, OpenError, ReadError};
 use serde::{Deserialize, Serialize};

@@ -2,7 +2,7 @@
 
 use axum::http::StatusCode;
 use oasis_access::{Target, Verb};
-use oasis_doors::{Problem, permissions::Caller};
+use oasis_http::{Problem, permissions::Caller};
 use std::{
     collections::HashMap,
     sync::{Arc, Mutex, MutexGuard, PoisonError},

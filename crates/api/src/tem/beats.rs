@@ -11,7 +11,7 @@ use axum::{
 use hyper::upgrade::{OnUpgrade, Upgraded};
 use hyper_util::rt::TokioIo;
 use oasis_dac::listener::Connection;
-use oasis_doors::{Problem, permissions::Caller};
+use oasis_http::{Problem, permissions::Caller};
 use oasis_tem::{Accepted, Beaten, DacName, Line, MAX_HEARTBEAT_BYTES, Refusal};
 use oasis_websocket::{CloseCode, Decoder, Limits, Message, Opcode, Role, close, frame, handshake};
 use oasis_wire::quantity::Epoch;

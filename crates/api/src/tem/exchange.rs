@@ -9,7 +9,7 @@ use axum::{
     http::{HeaderMap, StatusCode},
 };
 use oasis_access::{Target, Verb};
-use oasis_doors::{Problem, permissions::Caller};
+use oasis_http::{Problem, permissions::Caller};
 use oasis_tem::{DacName, MAX_REPORT_BYTES, PeerError, Report};
 use std::sync::Arc;
 

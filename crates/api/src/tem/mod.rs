@@ -17,7 +17,7 @@ use axum::{
     http::{HeaderMap, StatusCode},
 };
 use oasis_access::{Event, Target, Verb};
-use oasis_doors::{Problem, permissions::Caller};
+use oasis_http::{Problem, permissions::Caller};
 use oasis_tem::{
     Beaten, DacName, Heartbeat, Kind, MAX_HEARTBEAT_BYTES, MovedNode, OtherPage, Refusal, Signature, TemView,
     order,

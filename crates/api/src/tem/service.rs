@@ -2,7 +2,7 @@
 
 use super::others::Others;
 use axum::http::StatusCode;
-use oasis_doors::Problem;
+use oasis_http::Problem;
 use oasis_tem::{
     Accepted, Beat, Changes, DacName, DacView, Directory, Double, Heartbeat, Identity, Kind, Limits,
     MAX_OTHER_PAGES, OtherPage, Peer, PeerError, Refusal, Report, Signature, TemView, peer,

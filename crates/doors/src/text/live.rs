@@ -6,7 +6,7 @@ use super::{
     query::Positions,
     reader::{Message, Reader},
 };
-use crate::{Doors, coding::Coding, permissions::Caller};
+use crate::{Doors, coding::Coding};
 use axum::{
     body::Body,
     http::{HeaderMap, HeaderName, HeaderValue, header},
@@ -14,6 +14,7 @@ use axum::{
 };
 use bytes::Bytes;
 use oasis_dac::HeldMemory;
+use oasis_http::permissions::Caller;
 use std::{convert::Infallible, pin::pin, time::Duration};
 use tokio::{sync::mpsc, time::Instant};
 

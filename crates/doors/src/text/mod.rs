@@ -25,9 +25,7 @@ mod zstd;
 use crate::{
     Doors,
     coding::Coding,
-    permissions::{Caller, READ_VERBS, Requirement, Routes},
     places::{Door, DoorPermit},
-    problem::Problem,
 };
 use axum::{
     Extension,
@@ -36,6 +34,10 @@ use axum::{
     response::Response,
 };
 use oasis_access::{Ended, Verb};
+use oasis_http::{
+    Problem,
+    permissions::{Caller, READ_VERBS, Requirement, Routes},
+};
 use output::Output;
 use query::Request;
 use reader::Reader;
@@ -56,7 +58,7 @@ macro_rules! doors {
 
         /// All text doors.
         pub fn routes(doors: &Doors) -> Routes<Doors> {
-            Routes::new(doors)
+            Routes::new(&doors.http)
                 .get("/api/v1/stream.sse", Requirement::Somewhere(READ_VERBS), sse::events)
                 $(.get($path, Requirement::Somewhere($verbs), $($function)::+))*
         }

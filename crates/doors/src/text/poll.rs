@@ -1,7 +1,7 @@
 //! Answers that end: at once (poll), or after the first message (long poll).
 
 use super::{live, output::Output, reader::Reader};
-use crate::{Doors, Problem};
+use crate::Doors;
 use axum::{
     body::Body,
     http::StatusCode,
@@ -9,6 +9,7 @@ use axum::{
 };
 use bytes::Bytes;
 use futures_util::StreamExt;
+use oasis_http::Problem;
 use std::{convert::Infallible, pin::pin, time::Duration};
 
 /// Collected in one go.

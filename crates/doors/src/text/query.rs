@@ -2,13 +2,15 @@
 
 use crate::{
     past::times::{NotAllowed, Times},
-    permissions::{Caller, Refusal},
-    problem::Problem,
     view::Integers,
 };
 use axum::http::{HeaderMap, StatusCode};
 use oasis_access::Verb;
 use oasis_dac::{Delivery, Options, Overflow};
+use oasis_http::{
+    Problem,
+    permissions::{Caller, Refusal},
+};
 use oasis_wire::quantity::{Epoch, Position};
 use std::{fmt::Display, ops::RangeInclusive, str::FromStr, time::Duration};
 

@@ -12,13 +12,12 @@ use crate::{
         self, Fetcher, Item, NextStep, PastPart, Source as Past,
         times::{Begin, end_of_times, has_passed},
     },
-    permissions::Caller,
-    problem::Problem,
 };
 use axum::http::StatusCode;
 use bytes::Bytes;
-use oasis_dac::{CommandError, Cursor, DeriveError, Instance, Segment, Signal, StartAt, Turn};
+use oasis_dac::{CommandError, Cursor, Instance, Segment, Signal, StartAt, Turn};
 use oasis_history::HistoryPart;
+use oasis_http::{Problem, permissions::Caller};
 use oasis_wire::{
     loss::Cause,
     quantity::{Epoch, Offset, Position},
@@ -429,14 +428,4 @@ fn find_all(doors: &Doors, caller: &Caller, request: &Request) -> Result<Vec<Arc
     // First, so that an instance that the caller may not see is like one that does not exist.
     request.authorize(caller)?;
     request.topics.iter().map(find).collect()
-}
-
-impl From<DeriveError> for Problem {
-    fn from(error: DeriveError) -> Self {
-        let status = match error {
-            DeriveError::TooWide(_) => StatusCode::UNPROCESSABLE_ENTITY,
-            DeriveError::TooMany(_) | DeriveError::NoThread(_) => StatusCode::SERVICE_UNAVAILABLE,
-        };
-        Self::new(status, error.code(), error.to_string())
-    }
 }

@@ -8,13 +8,14 @@ use super::{
     query::Positions,
     reader::{Message, Reader},
 };
-use crate::{Doors, permissions::Caller, places::Door, problem::Problem};
+use crate::{Doors, places::Door};
 use axum::{
     Extension,
     extract::{ConnectInfo, RawQuery, State},
     http::HeaderMap,
     response::Response,
 };
+use oasis_http::{Problem, permissions::Caller};
 use std::net::SocketAddr;
 
 /// Milliseconds until a browser connects again.

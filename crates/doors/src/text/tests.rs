@@ -4,7 +4,6 @@ use super::{output::Output, query::Request, reader::Reader};
 use crate::{
     Doors, DoorsConfig, ShardChoice,
     coding::Coding,
-    permissions::Caller,
     test_plant::{Plant, STEP},
 };
 use axum::http::HeaderMap;
@@ -12,6 +11,7 @@ use oasis_archive::Archive;
 use oasis_channel::{Drops, frame::Frame};
 use oasis_dac::{Config, Dac, now};
 use oasis_handler::Supervisor;
+use oasis_http::permissions::Caller;
 use oasis_wire::{
     batch::{Encoder, Fields},
     schema::ProbeType,

@@ -1,9 +1,9 @@
 //! State of a client besides its connection, for each protocol.
 
 use super::{fleet_subscription::FleetSubscription, statistics::StatisticsReader};
-use crate::permissions::CommandFailure;
 use oasis_channel::InstanceState;
 use oasis_dac::{Admission, PeerLine, RegistryCursor, SchemaHash};
+use oasis_http::permissions::CommandFailure;
 use std::collections::HashSet;
 
 /// Schemas of a client that are remembered. Beyond that one may come twice.

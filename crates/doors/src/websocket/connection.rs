@@ -7,13 +7,13 @@ use super::{
     read_allowance::ReadAllowance,
     transport::Transport,
 };
-use crate::permissions::Caller;
 use bytes::Bytes;
 use mio::net::TcpStream;
 use oasis_dac::{
     DemandGuard, Options, Seat,
     listener::{self, AddressPermit},
 };
+use oasis_http::permissions::Caller;
 use oasis_websocket::{CloseCode, Decoder, Limits, Opcode, Output, Role, close};
 use oasis_wire::quantity::Offset;
 use std::{

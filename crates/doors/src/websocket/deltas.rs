@@ -4,12 +4,10 @@
 //! pass between them. Clients that are at the same place share the bytes.
 
 use super::{client::DeltaReader, messages::Answer};
-use crate::{
-    delta::{self, RegistryDeltaView},
-    permissions::Caller,
-};
+use crate::delta::{self, RegistryDeltaView};
 use bytes::Bytes;
 use oasis_dac::{Dac, RegistryCursor};
+use oasis_http::permissions::Caller;
 use oasis_websocket::{Opcode, frame};
 use std::{
     collections::{HashMap, VecDeque},

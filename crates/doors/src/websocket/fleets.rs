@@ -11,11 +11,9 @@ use super::{
     messages::Answer,
     shard::Shard,
 };
-use crate::{
-    fleet::{FleetReader, FleetRequest},
-    permissions::Caller,
-};
+use crate::fleet::{FleetReader, FleetRequest};
 use oasis_access::{Target, Verb};
+use oasis_http::permissions::Caller;
 use std::time::{Duration, Instant};
 
 /// Interval at which the shard polls for new rounds.

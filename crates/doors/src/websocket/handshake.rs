@@ -6,11 +6,7 @@ use super::{
     inbox::PendingConnection,
     transport::Transport,
 };
-use crate::{
-    Doors,
-    permissions::{Caller, READ_VERBS, Refusal, Requirement},
-    problem::Problem,
-};
+use crate::Doors;
 use axum::{
     extract::{ConnectInfo, Request, State},
     http::{HeaderMap, HeaderValue, Method, StatusCode, header},
@@ -20,6 +16,10 @@ use hyper::upgrade::OnUpgrade;
 use hyper_util::rt::TokioIo;
 use oasis_access::{Target, Verb};
 use oasis_dac::listener::{Connection, Stream};
+use oasis_http::{
+    Problem,
+    permissions::{Caller, READ_VERBS, Refusal, Requirement},
+};
 use oasis_websocket::handshake::{self, Opening};
 use std::{io, net::SocketAddr, sync::Arc};
 use tokio::net::TcpStream;

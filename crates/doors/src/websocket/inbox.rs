@@ -5,10 +5,10 @@ use super::{
     past_state::RenderedResult,
     transport::Transport,
 };
-use crate::permissions::{Caller, CommandFailure};
 use mio::Waker;
 use oasis_channel::InstanceState;
 use oasis_dac::{Instance, Seat, Wake, WakeFlag};
+use oasis_http::permissions::{Caller, CommandFailure};
 use std::{
     mem,
     sync::{Arc, Mutex, MutexGuard, PoisonError},

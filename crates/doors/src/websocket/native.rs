@@ -14,13 +14,13 @@ use crate::{
         Source,
         times::{Begin, NotAllowed},
     },
-    permissions::{self, CommandFailure},
     resume::Resumed,
     view,
 };
 use oasis_access::Verb;
 use oasis_channel::InstanceState;
 use oasis_dac::{CommandError, Delivery, Instance, NamedRequest, StartAt, now};
+use oasis_http::permissions::{self, CommandFailure};
 use oasis_websocket::Opcode;
 use oasis_wire::{
     loss::Cause,

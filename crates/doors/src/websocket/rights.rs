@@ -9,9 +9,9 @@ use super::{
     messages::Answer,
     shard::Shard,
 };
-use crate::permissions::{Caller, Permissions};
 use oasis_access::{Target, Verb};
 use oasis_dac::{Instance, RegistryCursor};
+use oasis_http::permissions::{Caller, Permissions};
 use oasis_wire::quantity::TopicId;
 
 /// Why a subscription ends whose reader has no right to it any more.

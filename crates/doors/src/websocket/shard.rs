@@ -21,10 +21,10 @@ use crate::{
     config::DoorsConfig,
     fleet::Fleets,
     past::{ArchiveAccess, times::has_passed},
-    permissions::Permissions,
 };
 use mio::{Events, Interest, Poll, Token};
 use oasis_dac::{Admission, Dac, NamedRequest, PeerLine, Seat};
+use oasis_http::permissions::Permissions;
 use oasis_websocket::{CloseCode, Message, Opcode, close};
 use oasis_wire::quantity::TopicId;
 use rustix::time::{ClockId, clock_gettime};
@@ -579,7 +579,7 @@ mod tests {
         let place = ConnectionPermit::new(total, Addresses::new(1).try_admit(peer.ip()).unwrap(), None);
         let protocol = Protocol::Native(Default::default());
         let seat = shard.home.meter.seat();
-        let caller = crate::permissions::Caller::local();
+        let caller = oasis_http::permissions::Caller::local();
         shard.accept(PendingConnection { stream, caller, protocol, place, early: Vec::new() }, seat);
         client
     }

@@ -8,9 +8,10 @@ use super::{
     messages::Answer,
     statistics_rows::{InstanceRow, NodeRow, StatisticsView, WrittenRow},
 };
-use crate::{permissions::Caller, view};
+use crate::view;
 use bytes::Bytes;
 use oasis_dac::{Instance, Node, Registry, now};
+use oasis_http::permissions::Caller;
 use oasis_websocket::{Opcode, frame};
 use oasis_wire::quantity::TopicId;
 use std::{

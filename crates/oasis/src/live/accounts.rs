@@ -2,7 +2,7 @@
 
 use anyhow::{Context, bail};
 use oasis_access::{Access, AccessConfig, AuditLimits, AuditLog, LocalAccess};
-use oasis_doors::permissions::Permissions;
+use oasis_http::permissions::Permissions;
 use std::{fs, path::Path};
 
 /// Opens them for a DAC whose page is at this port, or keeps them in memory if the default folder cannot be made:

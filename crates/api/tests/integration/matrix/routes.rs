@@ -6,7 +6,7 @@ use super::{
     world::{INSTANCES, NAMES, World, verdict},
 };
 use axum::http::{Method, StatusCode};
-use oasis_doors::permissions::{Requirement, Route};
+use oasis_http::permissions::{Requirement, Route};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 

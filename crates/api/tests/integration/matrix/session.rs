@@ -10,7 +10,7 @@ use oasis_access::{
     Access, AccessConfig, AuditLimits, AuditLog, HashCost, Moment, NewToken, Record, StoredPassword,
     read_records,
 };
-use oasis_doors::permissions::Permissions;
+use oasis_http::permissions::Permissions;
 use serde_json::{Value, json};
 use std::{net::SocketAddr, ops::ControlFlow};
 

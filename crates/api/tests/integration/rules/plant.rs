@@ -11,8 +11,9 @@ use oasis_api::Api;
 use oasis_archive::Archive;
 use oasis_channel::{InstanceState, NodeIdentity, NodeMessage, PROTOCOL, RegisteredInstance, frame::Frame};
 use oasis_dac::{Config, Dac, now, session::NodeSession};
-use oasis_doors::{Doors, DoorsConfig, ShardChoice, permissions::Permissions};
+use oasis_doors::{Doors, DoorsConfig, ShardChoice};
 use oasis_handler::Supervisor;
+use oasis_http::permissions::Permissions;
 use oasis_rules::RulesState;
 use oasis_store::ArchiveConfig;
 use oasis_wire::{

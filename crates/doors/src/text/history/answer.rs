@@ -8,7 +8,6 @@ use super::{
 use crate::{
     Doors,
     places::DoorPermit,
-    problem::Problem,
     text::{STALL, query::Request},
 };
 use axum::{
@@ -19,6 +18,7 @@ use axum::{
 use bytes::Bytes;
 use oasis_dac::CommandError;
 use oasis_format::{Gap, Source, WriteError};
+use oasis_http::Problem;
 use oasis_store::Missing;
 use oasis_wire::schema::ProbeType;
 use std::{

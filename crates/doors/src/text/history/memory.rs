@@ -1,8 +1,9 @@
 //! The memory of an answer.
 
-use crate::{Doors, problem::Problem};
+use crate::Doors;
 use axum::http::StatusCode;
 use oasis_dac::HeldMemory;
+use oasis_http::Problem;
 
 /// The memory that an answer holds for a client that may be slow: part of the share of unread answers in `memory_bytes`.
 pub struct AnswerMemory {

@@ -8,7 +8,7 @@ mod memory;
 mod samples;
 
 use super::{RequestParts, admitted, parameters};
-use crate::{Doors, permissions::Caller, places::Door, problem::Problem};
+use crate::{Doors, places::Door};
 use axum::{
     Extension,
     extract::{ConnectInfo, RawQuery, State},
@@ -17,6 +17,7 @@ use axum::{
 };
 use file::Form;
 use oasis_access::Verb;
+use oasis_http::{Problem, permissions::Caller};
 use std::net::SocketAddr;
 
 /// All samples of a time as an Arrow stream; instances of one probe type.

@@ -1,10 +1,11 @@
 //! Samples one by one: those of the archive, then newer ones of the topic log, up to now.
 
 use super::{answer::failed, memory::AnswerMemory};
-use crate::{Doors, past::times::Begin, problem::Problem, text::query::Request};
+use crate::{Doors, past::times::Begin, text::query::Request};
 use oasis_format::{Order, Source};
 use oasis_handler::InstanceLog;
 use oasis_history::{Batch, HistoryPart, NextStep, Reader, Start};
+use oasis_http::Problem;
 use oasis_store::{LossTracker, Missing, Series};
 use oasis_wire::{
     batch::{self, Header, Sample},

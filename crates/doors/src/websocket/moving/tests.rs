@@ -110,7 +110,7 @@ impl World {
             config: Arc::new(config),
             admission: Arc::new(Admission::new(CLIENTS)),
             archived: ArchiveAccess::new(None),
-            permissions: Arc::new(crate::permissions::Permissions::in_memory()),
+            permissions: Arc::new(oasis_http::permissions::Permissions::in_memory()),
             fleets: Arc::new(crate::fleet::Fleets::new(dac.clone())),
             runtime: Handle::current(),
         };
@@ -131,7 +131,7 @@ impl World {
         let place = ConnectionPermit::new(total, Addresses::new(1).try_admit(peer.ip()).unwrap(), None);
         let protocol = Protocol::Native(Default::default());
         let accepted = Transport::Plain(mio::net::TcpStream::from_std(accepted));
-        let caller = crate::permissions::Caller::local();
+        let caller = oasis_http::permissions::Caller::local();
         let newcomer = PendingConnection { stream: accepted, caller, protocol, place, early: Vec::new() };
         let shard = &mut self.shards[shard];
         let seat = shard.home.meter.seat();

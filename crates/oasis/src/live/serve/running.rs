@@ -32,9 +32,10 @@ use oasis_dac::{
     ingest::Security,
     listener::descriptors,
 };
-use oasis_doors::{Doors, permissions::Permissions};
+use oasis_doors::Doors;
 use oasis_handler::{Handler, StoredSamples, Supervisor};
 use oasis_health::Watchdog;
+use oasis_http::permissions::Permissions;
 use oasis_oidc::OpenId;
 use oasis_probe::Node;
 use oasis_store::ArchiveConfig;

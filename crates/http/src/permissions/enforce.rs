@@ -6,7 +6,7 @@ use super::{
     routes::Requirement,
 };
 use crate::{
-    Doors,
+    HttpContext,
     problem::{Problem, Unrecorded},
     rate_limits::{self, Cost, TooSoon},
 };
@@ -24,7 +24,7 @@ const CSRF: &str = "x-csrf-token";
 /// The check at a route.
 #[derive(Debug)]
 pub struct Point {
-    pub doors: Doors,
+    pub context: HttpContext,
     pub requires: Requirement,
     pub cost: Cost,
 }
@@ -40,7 +40,7 @@ pub async fn enforce(State(point): State<Arc<Point>>, mut request: Request, next
         Err(refused) => *refused,
     };
     if let Some(Unrecorded(problem)) = answer.extensions().get() {
-        point.doors.permissions.record_refused_request(&caller, (&method, uri.path()), problem).await;
+        point.context.permissions.record_refused_request(&caller, (&method, uri.path()), problem).await;
     }
     answer
 }
@@ -54,8 +54,8 @@ impl Point {
     /// # Errors
     /// The answer otherwise.
     fn admit(&self, request: &Request) -> Result<Caller, Box<RefusalResponse>> {
-        let identified = self.doors.permissions.identify(request);
-        let nobody = || self.doors.permissions.nobody(request);
+        let identified = self.context.permissions.identify(request);
+        let nobody = || self.context.permissions.nobody(request);
         self.count(identified.as_ref().ok(), nobody)
             .map_err(|too_soon| Box::new((nobody(), too_soon.into_response())))?;
         let caller = match (identified, self.requires) {
@@ -72,10 +72,12 @@ impl Point {
     /// Counts the request, before anything else is done for it. One with bad credentials counts as a stranger's.
     fn count(&self, caller: Option<&Caller>, nobody: impl FnOnce() -> Caller) -> Result<(), TooSoon> {
         let counted = match caller {
-            Some(caller) => self.doors.limits.count(Some(caller.principal()), caller.peer().ip(), self.cost),
-            None => self.doors.limits.count(None, nobody().peer().ip(), self.cost),
+            Some(caller) => {
+                self.context.limits.count(Some(caller.principal()), caller.peer().ip(), self.cost)
+            }
+            None => self.context.limits.count(None, nobody().peer().ip(), self.cost),
         };
-        counted.inspect_err(|_| self.doors.admission.count_refused(rate_limits::CODE))
+        counted.inspect_err(|_| self.context.admission.count_refused(rate_limits::CODE))
     }
 
     fn check(&self, caller: &Caller, request: &Request) -> Result<(), Problem> {
@@ -84,7 +86,7 @@ impl Point {
         }
         caller.authorize_one_of(self.requires.verbs(), self.requires.target())?;
         if !request.method().is_safe() {
-            self.doors.permissions.check_csrf(caller, request.headers())
+            self.context.permissions.check_csrf(caller, request.headers())
         } else {
             Ok(())
         }

@@ -1,4 +1,4 @@
-//! Permissions at the doors and in the API: all checks are made here, with [`oasis_access`].
+//! Permissions of requests: all checks are made here, with [`oasis_access`].
 //!
 //! A request gets its [`Caller`] ([`Permissions::identify`]) and passes the [`Requirement`] of its [`Routes`] before its handler runs. The handler asks the caller about
 //! single instances. A stream [refreshes](Caller::refresh) its caller once a second. What must be remembered is [recorded](Permissions::recorded) before it happens.

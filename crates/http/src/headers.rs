@@ -1,6 +1,6 @@
 //! Headers of every answer that tell a browser what it may do with it.
 
-use crate::{config::DoorsConfig, proxies::Proxied};
+use crate::{config::HttpConfig, proxies::Proxied};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 
 /// Scripts, styles, workers and sockets from this server alone; nothing inline.
@@ -22,7 +22,7 @@ pub struct Headers {
 
 impl Headers {
     /// As configured, for a server with TLS or without.
-    pub fn new(config: &DoorsConfig, is_encrypted: bool) -> Self {
+    pub fn new(config: &HttpConfig, is_encrypted: bool) -> Self {
         let fixed = |name: HeaderName, value| (name, HeaderValue::from_static(value));
         let mut all = vec![
             fixed(header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
@@ -62,7 +62,7 @@ impl Headers {
 }
 
 /// The policy, with the origins that are configured.
-fn policy(config: &DoorsConfig) -> String {
+fn policy(config: &HttpConfig) -> String {
     let named = |origins: &[Origin]| origins.iter().map(Origin::as_str).collect::<Vec<_>>().join(" ");
     let pictures = format!("img-src 'self' data: {}", named(&config.tile_origins));
     let ancestors = match config.embed_origins.is_empty() {
@@ -102,11 +102,11 @@ impl<'de> serde::Deserialize<'de> for Origin {
 mod tests {
     use super::*;
 
-    fn config(json: &str) -> Result<DoorsConfig, String> {
+    fn config(json: &str) -> Result<HttpConfig, String> {
         serde_json::from_str(json).map_err(|error| error.to_string())
     }
 
-    fn added(config: &DoorsConfig, is_encrypted: bool, proxied: Option<Proxied>, path: &str) -> HeaderMap {
+    fn added(config: &HttpConfig, is_encrypted: bool, proxied: Option<Proxied>, path: &str) -> HeaderMap {
         let mut headers = HeaderMap::new();
         Headers::new(config, is_encrypted).add(path, proxied, &mut headers);
         headers
@@ -114,7 +114,7 @@ mod tests {
 
     #[test]
     fn nobody_may_embed_the_page_until_an_origin_is_allowed() {
-        let headers = added(&DoorsConfig::default(), false, None, "/");
+        let headers = added(&HttpConfig::default(), false, None, "/");
         let policy = headers["content-security-policy"].to_str().unwrap();
         assert!(policy.ends_with("; frame-ancestors 'none'"), "{policy}");
         assert_eq!(headers["x-frame-options"], "DENY");
@@ -131,11 +131,11 @@ mod tests {
 
     #[test]
     fn only_pictures_may_come_from_other_servers_that_are_allowed() {
-        let of = |config: &DoorsConfig| {
+        let of = |config: &HttpConfig| {
             let headers = added(config, false, None, "/");
             headers["content-security-policy"].to_str().unwrap().to_owned()
         };
-        let usual = of(&DoorsConfig::default());
+        let usual = of(&HttpConfig::default());
         assert!(usual.contains("; img-src 'self' data:;"), "{usual}");
         let allowed = config(r#"{"tile_origins": ["https://tile.example.org", "http://[::1]:8080"]}"#);
         let tiles = of(&allowed.unwrap());
@@ -149,7 +149,7 @@ mod tests {
         let mut headers = HeaderMap::new();
         headers.insert("content-security-policy", HeaderValue::from_static("default-src 'none'"));
         headers.insert("x-frame-options", HeaderValue::from_static("ALLOWALL"));
-        Headers::new(&DoorsConfig::default(), false).add("/", None, &mut headers);
+        Headers::new(&HttpConfig::default(), false).add("/", None, &mut headers);
         assert_eq!(headers["content-security-policy"], "default-src 'none'");
         assert_eq!(headers["x-frame-options"], "DENY");
     }
@@ -168,7 +168,7 @@ mod tests {
 
     #[test]
     fn browsers_are_told_to_stay_with_tls_only_over_tls() {
-        let usual = DoorsConfig::default();
+        let usual = HttpConfig::default();
         assert!(!added(&usual, false, None, "/").contains_key("strict-transport-security"));
         assert_eq!(added(&usual, true, None, "/")["strict-transport-security"], "max-age=31536000");
         let encrypted = Some(Proxied { is_encrypted: true });
@@ -176,13 +176,13 @@ mod tests {
         let plain = Some(Proxied { is_encrypted: false });
         assert!(!added(&usual, false, plain, "/").contains_key("strict-transport-security"));
         // 0 makes browsers forget it (RFC 6797 6.1.1).
-        let off = DoorsConfig { hsts_seconds: 0, ..usual };
+        let off = HttpConfig { hsts_seconds: 0, ..usual };
         assert_eq!(added(&off, true, None, "/")["strict-transport-security"], "max-age=0");
     }
 
     #[test]
     fn samples_and_accounts_are_not_kept_by_browsers_unless_a_handler_says_so() {
-        let usual = DoorsConfig::default();
+        let usual = HttpConfig::default();
         for path in ["/api/v1/nodes", "/metrics"] {
             assert_eq!(added(&usual, false, None, path)["cache-control"], "no-store", "{path}");
         }

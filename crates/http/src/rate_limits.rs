@@ -4,7 +4,7 @@
 //! share a bucket share its requests. So no flood of addresses takes memory, or makes the DAC forget whom it limits; and strangers cannot take the buckets
 //! of principals, which have a table of their own. This host is not limited. Messages on a WebSocket are limited by their bytes (`websocket::read_allowance`).
 
-use crate::{config::DoorsConfig, problem::Problem};
+use crate::{config::HttpConfig, problem::Problem};
 use axum::{
     http::{HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
@@ -108,13 +108,13 @@ pub struct TooSoon {
 
 impl RateLimits {
     /// As configured.
-    pub fn new(config: &DoorsConfig) -> Self {
+    pub fn new(config: &HttpConfig) -> Self {
         Self::with_clock(config, MonotonicClock)
     }
 }
 
 impl<C: Clock + Clone> RateLimits<C> {
-    fn with_clock(config: &DoorsConfig, clock: C) -> Self {
+    fn with_clock(config: &HttpConfig, clock: C) -> Self {
         let class = |setting, a_second, burst| {
             // 0 for no limit; a burst of 0 is one of 1.
             let a_second = NonZeroU32::new(a_second)?;
@@ -206,12 +206,12 @@ mod tests {
     use oasis_access::{Moment, NewToken};
 
     fn limits() -> (RateLimits<FakeRelativeClock>, FakeRelativeClock) {
-        let config = DoorsConfig {
+        let config = HttpConfig {
             rate_limit: 10,
             rate_limit_burst: 20,
             rate_limit_expensive: 1,
             rate_limit_expensive_burst: 2,
-            ..DoorsConfig::default()
+            ..HttpConfig::default()
         };
         let clock = FakeRelativeClock::default();
         (RateLimits::with_clock(&config, clock.clone()), clock)
@@ -265,7 +265,7 @@ mod tests {
         let permissions = Permissions::in_memory();
         let local = permissions.access.local();
         assert!((0..100).all(|_| limits.count(Some(&local), address(0), Cost::Expensive).is_ok()));
-        let config = DoorsConfig { rate_limit: 0, rate_limit_expensive: 0, ..DoorsConfig::default() };
+        let config = HttpConfig { rate_limit: 0, rate_limit_expensive: 0, ..HttpConfig::default() };
         let limits = RateLimits::new(&config);
         assert!((0..10_000).all(|_| limits.count(None, address(0), Cost::Expensive).is_ok()));
         assert_eq!(limits.refused_lately(), None);

@@ -1,12 +1,11 @@
 //! Accepts connections and serves HTTP/1.1 on them, plain or with TLS, within limits of number and time.
 
 use crate::{
-    Doors, body,
+    HttpContext, body,
     config::USUAL_PER_ADDRESS,
     headers::Headers,
     problem::Problem,
     proxies::{self, Proxied},
-    text,
 };
 use axum::{
     Router,
@@ -36,6 +35,8 @@ use tokio::{
 };
 use tower_service::Service;
 
+/// Time that sent data may wait for a client that does not read; then the system closes the connection.
+const STALL_TIMEOUT: Duration = Duration::from_secs(30);
 /// Upper bound of the bytes of the head of a request: a URL with a thousand instances fits.
 const MAX_HEAD_BYTES: usize = 128 * 1024;
 /// Connections without a regular descriptor that may ask for the health of the DAC at the same time.
@@ -55,16 +56,21 @@ const HANDSHAKE_PERIOD: Duration = Duration::from_secs(60);
 const TIMEOUT_CODE: &str = "request_timeout";
 
 /// Serves HTTP/1.1 until `ended` completes and every request has its answer.
-pub async fn serve(doors: &Doors, router: Router, listener: TcpListener, ended: impl Future<Output = ()>) {
-    let config = &doors.config;
+pub async fn serve(
+    context: &HttpContext,
+    router: Router,
+    listener: TcpListener,
+    ended: impl Future<Output = ()>,
+) {
+    let config = &context.config;
     let server = Arc::new(Server {
         router,
-        headers: Headers::new(config, doors.is_encrypted()),
-        doors: doors.clone(),
+        headers: Headers::new(config, context.is_encrypted()),
+        context: context.clone(),
         connections: Admission::new(config.max_connections),
         gate: Gate::new("doors", config.max_connections_per_address, USUAL_PER_ADDRESS),
         farewell: Farewell::default(),
-        handshakes: Handshakes::new(doors.tls.clone(), ServerTls::doors),
+        handshakes: Handshakes::new(context.tls.clone(), ServerTls::doors),
         failed_handshakes: LogLimit::new(HANDSHAKE_LINES, HANDSHAKE_PERIOD),
         health_places: Semaphore::new(HEALTH_PLACES),
         unplaced: watch::Sender::new(0),
@@ -89,7 +95,7 @@ pub async fn serve(doors: &Doors, router: Router, listener: TcpListener, ended: 
 struct Server {
     router: Router,
     headers: Headers,
-    doors: Doors,
+    context: HttpContext,
     connections: Admission,
     gate: Gate,
     farewell: Farewell,
@@ -104,7 +110,7 @@ impl Server {
     fn accept(self: &Arc<Self>, stream: TcpStream, peer: SocketAddr, is_ending: &watch::Receiver<bool>) {
         match self.gate.admit(&self.connections, &stream, peer.ip()) {
             Ok(place) => {
-                bound(&stream, self.doors.config.send_buffer_bytes);
+                bound(&stream, self.context.config.send_buffer_bytes);
                 tokio::spawn(self.clone().serve_connection(stream, peer, Arc::new(place), is_ending.clone()));
             }
             // A monitor must see the DAC at work when other clients have all descriptors.
@@ -141,7 +147,7 @@ impl Server {
 
     /// Counts and logs a failed handshake. A client that speaks HTTP without TLS gets an answer.
     fn no_handshake(&self, peer: SocketAddr, failed: NoHandshake) {
-        self.doors.admission.count_refused(failed.code());
+        self.context.admission.count_refused(failed.code());
         if let Some(left_out) = self.failed_handshakes.admit(Instant::now()) {
             let (others, why) = (left_out.others(), failed.to_string());
             tracing::info!(%peer, others, "TLS handshake of a client failed: {why}");
@@ -161,7 +167,7 @@ impl Server {
         is_ending: watch::Receiver<bool>,
     ) {
         let Ok(_permit) = self.health_places.try_acquire() else {
-            let counts = &self.doors.admission;
+            let counts = &self.context.admission;
             return self.gate.note_refused(counts, peer.ip(), Refusal::OutOfDescriptors);
         };
         if let Ok(Ok(stream)) = timeout(FIRST_BYTES_TIMEOUT, self.handshakes.accept(stream)).await {
@@ -197,7 +203,7 @@ impl Server {
     }
 
     fn refuse(&self, stream: TcpStream, peer: SocketAddr, refusal: Refusal) {
-        self.gate.note_refused(&self.doors.admission, peer.ip(), refusal);
+        self.gate.note_refused(&self.context.admission, peer.ip(), refusal);
         // A client that expects TLS cannot read why.
         if !self.handshakes.are_required() {
             self.farewell.send_and_close(Stream::Plain(stream), problem(refusal).to_http());
@@ -253,7 +259,7 @@ impl Server {
         tracing::debug!(%peer, %error, "connection ended");
         let parts = connection.into_parts().filter(|parts| error.is_timeout() && !parts.read_buf.is_empty());
         if let Some(parts) = parts {
-            self.doors.admission.count_refused(TIMEOUT_CODE);
+            self.context.admission.count_refused(TIMEOUT_CODE);
             let late = late("head", "doors.head_timeout_ms");
             self.farewell.send_and_close(parts.io.into_inner(), late.to_http());
         }
@@ -261,7 +267,7 @@ impl Server {
 
     /// Gives a request the address of its client: the peer's, unless that is a trusted proxy.
     fn meet_client(&self, peer: SocketAddr, request: &mut Request<Incoming>) -> Option<Proxied> {
-        let found = proxies::client(&self.doors.config, peer, request.headers());
+        let found = proxies::client(&self.context.config, peer, request.headers());
         let extensions = request.extensions_mut();
         extensions.insert(ConnectInfo(found.map_or(peer, |(client, _)| client)));
         let proxied = found.map(|(_, proxied)| proxied);
@@ -272,7 +278,7 @@ impl Server {
     fn http(&self, has_more: bool) -> http1::Builder {
         let mut http = http1::Builder::new();
         let head = match has_more {
-            true => Duration::from_millis(self.doors.config.head_timeout_ms),
+            true => Duration::from_millis(self.context.config.head_timeout_ms),
             false => FIRST_BYTES_TIMEOUT,
         };
         // From the start of the connection, and from the end of each answer.
@@ -289,13 +295,13 @@ impl Server {
         if request.body().is_end_stream() {
             return router.call(request.map(Body::new)).await;
         }
-        let longest = Duration::from_millis(self.doors.config.body_timeout_ms);
+        let longest = Duration::from_millis(self.context.config.body_timeout_ms);
         let (request, lateness) = body::bounded(request, longest);
         let answer = router.call(request).await?;
         if !lateness.is_late() {
             return Ok(answer);
         }
-        self.doors.admission.count_refused(TIMEOUT_CODE);
+        self.context.admission.count_refused(TIMEOUT_CODE);
         let mut answer = late("body", "doors.body_timeout_ms").into_response();
         answer.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
         Ok(answer)
@@ -338,7 +344,7 @@ fn bound(stream: &TcpStream, send_buffer: usize) {
     let socket = socket2::SockRef::from(stream);
     let bounded = socket
         .set_send_buffer_size(send_buffer)
-        .and_then(|()| socket.set_tcp_user_timeout(Some(text::STALL)))
+        .and_then(|()| socket.set_tcp_user_timeout(Some(STALL_TIMEOUT)))
         .and_then(|()| socket.set_tcp_nodelay(true));
     if let Err(error) = bounded {
         tracing::warn!(%error, "a connection has no bounds");

@@ -4,7 +4,7 @@
 //! (RFC 6455 10.2). Programs that are not browsers send none and are let through. The own page is one whose origin is the host
 //! asked for, if that host may be asked for at all ([`named_host`]).
 
-use crate::{config::DoorsConfig, named_host};
+use crate::{config::HttpConfig, named_host};
 use axum::{
     http::{HeaderMap, HeaderName, HeaderValue, Method, header, request::Parts},
     response::Response,
@@ -60,7 +60,7 @@ impl RefusalLog {
 }
 
 /// Returns whether the request comes from no page, from our own page or from an allowed one.
-pub fn allowed(headers: &HeaderMap, config: &DoorsConfig) -> bool {
+pub fn allowed(headers: &HeaderMap, config: &HttpConfig) -> bool {
     // A browser leaves `Origin` out of requests for images, scripts and links.
     let Some(origin) = headers.get(header::ORIGIN) else { return !is_foreign_fetch(headers) };
     let (Ok(origin), Some(Ok(host))) = (origin.to_str(), headers.get(header::HOST).map(|host| host.to_str()))
@@ -74,7 +74,7 @@ pub fn allowed(headers: &HeaderMap, config: &DoorsConfig) -> bool {
 }
 
 /// Lets browsers give answers to pages of allowed origins, and lets these pages use every method of the API (WHATWG Fetch, "CORS protocol").
-pub fn sharing(config: &DoorsConfig) -> CorsLayer {
+pub fn sharing(config: &HttpConfig) -> CorsLayer {
     let allowed = config.allowed_origins.clone();
     let is_allowed = move |origin: &HeaderValue, _: &Parts| {
         allowed.iter().any(|allowed| origin.as_bytes().eq_ignore_ascii_case(allowed.as_bytes()))
@@ -109,7 +109,7 @@ mod tests {
 
     fn verdict(origin: Option<&str>, host: &str) -> bool {
         let config =
-            DoorsConfig { allowed_origins: vec!["https://ops.example.org".into()], ..Default::default() };
+            HttpConfig { allowed_origins: vec!["https://ops.example.org".into()], ..Default::default() };
         let mut headers = HeaderMap::new();
         headers.insert(header::HOST, host.parse().unwrap());
         if let Some(origin) = origin {
@@ -135,7 +135,7 @@ mod tests {
     fn a_request_that_another_sites_page_has_caused_is_refused_without_an_origin_too() {
         let caused_by = |site: &str| {
             let headers = HeaderMap::from_iter([("sec-fetch-site".parse().unwrap(), site.parse().unwrap())]);
-            allowed(&headers, &DoorsConfig::default())
+            allowed(&headers, &HttpConfig::default())
         };
         assert!(!caused_by("cross-site") && !caused_by("same-site"));
         assert!(caused_by("same-origin") && caused_by("none"));

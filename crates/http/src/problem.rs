@@ -5,7 +5,7 @@ use axum::{
     http::{HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
 };
-use oasis_dac::CommandError;
+use oasis_dac::{CommandError, DeriveError};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -91,6 +91,16 @@ impl From<CommandError> for Problem {
             CommandError::NotKept(_) => StatusCode::INSUFFICIENT_STORAGE,
             CommandError::Busy(_) => StatusCode::SERVICE_UNAVAILABLE,
             CommandError::Timeout(_) | CommandError::Unknown(_) => StatusCode::GATEWAY_TIMEOUT,
+        };
+        Self::new(status, error.code(), error.to_string())
+    }
+}
+
+impl From<DeriveError> for Problem {
+    fn from(error: DeriveError) -> Self {
+        let status = match error {
+            DeriveError::TooWide(_) => StatusCode::UNPROCESSABLE_ENTITY,
+            DeriveError::TooMany(_) | DeriveError::NoThread(_) => StatusCode::SERVICE_UNAVAILABLE,
         };
         Self::new(status, error.code(), error.to_string())
     }

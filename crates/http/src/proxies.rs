@@ -4,7 +4,7 @@
 //! rightmost address that is not one of theirs; what stands further left, the client may have made up. One header alone is believed: proxies set one of
 //! both, and pass the other on as the client wrote it.
 
-use crate::config::DoorsConfig;
+use crate::config::HttpConfig;
 use axum::http::{HeaderMap, HeaderValue};
 use ipnet::IpNet;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
@@ -89,7 +89,7 @@ struct Hop {
 }
 
 /// Returns the client of a request, if a trusted proxy has sent it; its port is 0. The address is that of the proxy if the header says none.
-pub fn client(config: &DoorsConfig, peer: SocketAddr, headers: &HeaderMap) -> Option<(SocketAddr, Proxied)> {
+pub fn client(config: &HttpConfig, peer: SocketAddr, headers: &HeaderMap) -> Option<(SocketAddr, Proxied)> {
     let is_trusted = |address: IpAddr| config.trusted_proxies.iter().any(|network| network.contains(address));
     if !is_trusted(peer.ip()) {
         return None;
@@ -166,10 +166,10 @@ fn address(text: &str) -> Option<IpAddr> {
 mod tests {
     use super::*;
 
-    fn config(header: ForwardedHeader) -> DoorsConfig {
+    fn config(header: ForwardedHeader) -> HttpConfig {
         let trusted_proxies = ["10.0.0.0/24", "127.0.0.2", "2001:db8:1::/48"];
         let trusted_proxies = trusted_proxies.map(|network| network.parse().unwrap()).into();
-        DoorsConfig { trusted_proxies, forwarded_header: header, ..DoorsConfig::default() }
+        HttpConfig { trusted_proxies, forwarded_header: header, ..HttpConfig::default() }
     }
 
     fn found(header: ForwardedHeader, peer: &str, lines: &[(&str, &str)]) -> Option<(String, bool)> {
@@ -261,7 +261,7 @@ mod tests {
         let refused = "10.0.0.0/33".parse::<Network>().unwrap_err().to_string();
         assert!(refused.contains("10.1.2.0/24"), "{refused}");
         assert_eq!("10.1.2.3".parse::<Network>().unwrap().to_string(), "10.1.2.3/32");
-        let toml = |text: &str| serde_json::from_str::<DoorsConfig>(text);
+        let toml = |text: &str| serde_json::from_str::<HttpConfig>(text);
         assert!(toml(r#"{"trusted_proxies": ["proxy.example"]}"#).is_err());
         assert!(toml(r#"{"trusted_proxies": ["10.0.0.0/8"], "forwarded_header": "forwarded"}"#).is_ok());
     }

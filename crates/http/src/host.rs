@@ -6,7 +6,7 @@
 //! such a request is let through, but never counts as one of this host.
 
 use crate::{
-    Doors, Problem,
+    HttpContext, Problem,
     named_host::{HostError, Named, is_allowed},
     origin::{self, RefusalLog},
 };
@@ -22,32 +22,32 @@ use std::time::Instant;
 const GUARDED: [&str; 3] = ["/api/", "/metrics", "/ws"];
 
 /// Refuses requests for foreign host names, and those that another site's page has caused.
-pub async fn guard(State(doors): State<Doors>, request: Request, next: Next) -> Response {
-    match check(&doors, &request) {
+pub async fn guard(State(context): State<HttpContext>, request: Request, next: Next) -> Response {
+    match check(&context, &request) {
         Ok(()) => next.run(request).await,
         Err(problem) => {
             let (nobody, asked) =
-                (doors.permissions.nobody(&request), (request.method(), request.uri().path()));
-            doors.permissions.record_refused_request(&nobody, asked, &problem).await;
+                (context.permissions.nobody(&request), (request.method(), request.uri().path()));
+            context.permissions.record_refused_request(&nobody, asked, &problem).await;
             problem.recorded().into_response()
         }
     }
 }
 
-fn check(doors: &Doors, request: &Request) -> Result<(), Problem> {
+fn check(context: &HttpContext, request: &Request) -> Result<(), Problem> {
     let headers = request.headers();
-    let named = Named::of(request).map_err(|error| doors.refuse_bad_host(error))?;
-    if !named.hosts().all(|host| is_allowed(host, &doors.config.allowed_hosts)) {
-        return Err(doors.refuse_host(headers));
+    let named = Named::of(request).map_err(|error| context.refuse_bad_host(error))?;
+    if !named.hosts().all(|host| is_allowed(host, &context.config.allowed_hosts)) {
+        return Err(context.refuse_host(headers));
     }
     let is_guarded = GUARDED.iter().any(|path| request.uri().path().starts_with(path));
     if is_guarded && origin::is_foreign_fetch(headers) {
-        doors.admit(headers, "pages of other sites may not read (doors.allowed_origins)")?;
+        context.admit(headers, "pages of other sites may not read (doors.allowed_origins)")?;
     }
     Ok(())
 }
 
-impl Doors {
+impl HttpContext {
     /// Counts a request whose host is not known.
     fn refuse_bad_host(&self, error: HostError) -> Problem {
         self.admission.count_refused("bad_host");

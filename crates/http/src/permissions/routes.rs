@@ -1,7 +1,7 @@
 //! The route table: each route says who may use it, where it is declared. There is no way to add one that does not.
 
 use super::enforce::{Point, enforce};
-use crate::{Doors, rate_limits::Cost};
+use crate::{HttpContext, rate_limits::Cost};
 use axum::{
     Router,
     handler::Handler,
@@ -52,7 +52,7 @@ pub struct Route {
 /// Routes with their requirements.
 #[derive(Debug)]
 pub struct Routes<S> {
-    doors: Doors,
+    context: HttpContext,
     router: Router<S>,
     table: Vec<Route>,
 }
@@ -87,13 +87,13 @@ methods! {
 
 impl<S: Clone + Send + Sync + 'static> Routes<S> {
     /// No routes.
-    pub fn new(doors: &Doors) -> Self {
-        Self { doors: doors.clone(), router: Router::new(), table: Vec::new() }
+    pub fn new(context: &HttpContext) -> Self {
+        Self { context: context.clone(), router: Router::new(), table: Vec::new() }
     }
 
     fn add<T: 'static>(mut self, filter: MethodFilter, route: Route, handler: impl Handler<T, S>) -> Self {
         let cost = Cost::of(route.path);
-        let point = Point { doors: self.doors.clone(), requires: route.requires, cost };
+        let point = Point { context: self.context.clone(), requires: route.requires, cost };
         let checked = on(filter, handler).route_layer(from_fn_with_state(Arc::new(point), enforce));
         self.router = self.router.route(route.path, checked);
         self.table.push(route);
@@ -110,7 +110,7 @@ impl<S: Clone + Send + Sync + 'static> Routes<S> {
 
     /// Gives all handlers their state.
     pub fn with_state<S2: Clone + Send + Sync + 'static>(self, state: S) -> Routes<S2> {
-        Routes { doors: self.doors, router: self.router.with_state(state), table: self.table }
+        Routes { context: self.context, router: self.router.with_state(state), table: self.table }
     }
 
     /// Returns the table.

@@ -9,9 +9,16 @@ use std::path::Path;
 
 const TOP: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
-const RECIPES: [&str; 4] = ["Add a probe", "Add a handler", "Add a text door", "Add a format"];
+/// The recipes, each with the files and folders that can register its example.
+const RECIPES: [(&str, &[&str]); 5] = [
+    ("Add a probe", &SOURCES),
+    ("Add a handler", &SOURCES),
+    ("Add a text door", &SOURCES),
+    ("Add a format", &SOURCES),
+    ("Add a panel", &PAGE_SOURCES),
+];
 
-/// Files and folders that can register an example. End-to-end tests, guides and evidence mention it too, and register nothing.
+/// End-to-end tests, guides and evidence mention an example too, and register nothing.
 const SOURCES: [&str; 8] = [
     "ARCHITECTURE.md",
     "Cargo.toml",
@@ -22,6 +29,9 @@ const SOURCES: [&str; 8] = [
     "fuzz/Cargo.toml",
     "pdl",
 ];
+
+/// The worker and the page, and the reference that the page shows as help.
+const PAGE_SOURCES: [&str; 2] = ["docs/reference/page.md", "web/src"];
 
 /// Files that mention an example and do not register it, and why they mention it.
 const UNRELATED: [(&str, &str, &str); 17] = [
@@ -64,10 +74,10 @@ struct Edit {
     lines: Vec<(String, String)>,
 }
 
-/// Reads all text files of `SOURCES`.
-fn sources() -> Files {
+/// Reads all text files of these files and folders.
+fn read_all(paths: &[&str]) -> Files {
     let mut files = Files::new();
-    SOURCES.iter().for_each(|path| read_below(path, &mut files));
+    paths.iter().for_each(|path| read_below(path, &mut files));
     files
 }
 
@@ -192,10 +202,11 @@ fn wrong_files(recipe: &Recipe, files: &Files, unrelated: &[&str]) -> Vec<String
         .collect()
 }
 
-/// Returns the folder that a new crate or module has for itself.
+/// Returns the folder that a new crate, module or panel has for itself.
 fn own_folder(edit: &Edit) -> Option<&str> {
     let is_new = edit.lines.is_empty();
-    edit.file.strip_suffix("Cargo.toml").or(edit.file.strip_suffix("mod.rs")).filter(|_| is_new)
+    let main_files = ["Cargo.toml", "mod.rs", "description.ts"];
+    main_files.iter().find_map(|name| edit.file.strip_suffix(name)).filter(|_| is_new)
 }
 
 /// Whether a file has a name as a whole word, in its path or in its text.
@@ -211,9 +222,9 @@ fn mentions((path, text): &(&String, &String), name: &str) -> bool {
 
 #[test]
 fn each_recipe_names_every_file_and_line_of_its_example() {
-    let (page, files) = (fs::read_to_string(Path::new(TOP).join("CONTRIBUTING.md")).unwrap(), sources());
-    for title in RECIPES {
-        let recipe = parse(&page, title);
+    let page = fs::read_to_string(Path::new(TOP).join("CONTRIBUTING.md")).unwrap();
+    for (title, paths) in RECIPES {
+        let (recipe, files) = (parse(&page, title), read_all(paths));
         assert!(!recipe.names.is_empty() && recipe.edits.len() > 3, "{title}: {recipe:?}");
         let unrelated = UNRELATED.iter().filter(|(name, ..)| recipe.names.iter().any(|known| known == name));
         let unrelated: Vec<_> = unrelated.map(|&(_, file, _)| file).collect();
@@ -224,7 +235,7 @@ fn each_recipe_names_every_file_and_line_of_its_example() {
 
 #[test]
 fn each_unrelated_file_mentions_its_example() {
-    let files = sources();
+    let files = read_all(&SOURCES);
     for (name, file, why) in UNRELATED {
         let is_needed = files.get_key_value(file).is_some_and(|found| mentions(&found, name));
         assert!(is_needed, "{file} does not mention {name} any more ({why})");

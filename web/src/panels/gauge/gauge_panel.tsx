@@ -1,6 +1,5 @@
 import { judge, type Meaning, type Metric } from '@oasis/wire';
 import { useEffect, useRef } from 'preact/hooks';
-import { dialRange } from '../../charts/dial_range.ts';
 import { withEnds } from '../../charts/scale_range.ts';
 import { causeOf } from '../../components/gap_words.ts';
 import { MomentNote } from '../../components/moment_note.tsx';
@@ -15,6 +14,7 @@ import { cellsOf } from '../../state/store.ts';
 import { registerPicture } from '../shared/exports.ts';
 import { PanelFooter } from '../shared/panel_footer.tsx';
 import { judgeBy, type PanelSettings, type Threshold } from '../shared/settings.ts';
+import { dialRange } from './dial_range.ts';
 
 type Spec = SpecOf<'gauge'>;
 

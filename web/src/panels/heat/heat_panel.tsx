@@ -1,6 +1,5 @@
 import { useComputed, useSignal } from '@preact/signals';
 import { useCallback, useEffect, useRef } from 'preact/hooks';
-import { HeatChart } from '../../charts/heat_chart.ts';
 import { heatColors } from '../../charts/heat_colors.ts';
 import { ScaleRange } from '../../charts/scale_range.ts';
 import { formatWithin } from '../../format/tick_labels.ts';
@@ -13,6 +12,7 @@ import { changePanel } from '../../state/panels.ts';
 import { schemaOfTarget } from '../../state/target_schema.ts';
 import { cursorTime, range, show } from '../../state/time.ts';
 import type { PastPart, ViewResult } from '../../stream/query.ts';
+import { HeatChart } from './heat_chart.ts';
 import { heatStrings } from './strings.ts';
 import '../../styles/map.css';
 import { GapSummary } from '../../components/gap_summary.tsx';

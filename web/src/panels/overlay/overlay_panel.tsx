@@ -1,6 +1,5 @@
 import { useComputed, useSignal } from '@preact/signals';
 import { useCallback, useEffect, useRef } from 'preact/hooks';
-import { OverlayChart } from '../../charts/overlay_chart.ts';
 import { PastNote, pastOf } from '../../components/past_note.tsx';
 import { Toggle } from '../../components/toggle.tsx';
 import { usePalette } from '../../components/use_palette.ts';
@@ -18,6 +17,7 @@ import { strings } from '../../strings/strings.ts';
 import { testRunStrings } from '../../strings/test_runs.ts';
 import { registerPicture } from '../shared/exports.ts';
 import { PanelFooter } from '../shared/panel_footer.tsx';
+import { OverlayChart } from './overlay_chart.ts';
 
 type Spec = SpecOf<'overlay'>;
 

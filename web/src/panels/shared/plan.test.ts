@@ -176,23 +176,15 @@ it('reads back a map without what is invalid', () => {
   expect(read({ tracks: [] })).toEqual([]);
 });
 
-it('reads back heat maps, traces and queries without what is invalid', () => {
+it('reads back traces and queries without what is invalid', () => {
   const read = (panel: object) =>
     parseLayout({ oasis: 'layout', version: 1, panels: [{ id: 'p1', ...panel }] })?.panels[0];
   for (const good of [
-    { kind: 'heat', target, metric: 'cells[]', figure: 'min' },
     { kind: 'traces', targets: [target], color: 'node' },
     { kind: 'sql', query: 'SELECT 1', isDrawn: true, every: 5 },
     { kind: 'sql', query: '' },
   ])
     expect(read(good)).toEqual({ id: 'p1', ...good });
-  expect(read({ kind: 'heat', target, metric: 'x', figure: 'mean' })).toEqual({
-    id: 'p1',
-    kind: 'heat',
-    target,
-    metric: 'x',
-  });
-  expect(read({ kind: 'heat', target })).toBeUndefined();
   expect(read({ kind: 'traces', targets: [7], color: 'node' })).toBeUndefined();
   expect(read({ kind: 'traces', targets: [target], color: 'red' })).not.toHaveProperty('color');
   expect(read({ kind: 'sql', query: 7 })).toBeUndefined();

@@ -1,7 +1,6 @@
 import type { Signal } from '@preact/signals';
 import { useCallback, useEffect, useRef } from 'preact/hooks';
 import { path } from '../../charts/mix.ts';
-import { DEPTH_DB, SpectrogramChart } from '../../charts/spectrogram_chart.ts';
 import { usePalette } from '../../components/use_palette.ts';
 import { useSize } from '../../components/use_size.ts';
 import { formatQuantity } from '../../format/axis.ts';
@@ -11,6 +10,7 @@ import type { AnswerOf } from '../../stream/query.ts';
 import { computedPanelStrings } from '../../strings/computed_panels.ts';
 import { registerPicture } from '../shared/exports.ts';
 import type { DescribedLine } from '../shared/lines.ts';
+import { DEPTH_DB, SpectrogramChart } from './spectrogram_chart.ts';
 
 const words = computedPanelStrings.spectrum;
 const COLORS = 64;

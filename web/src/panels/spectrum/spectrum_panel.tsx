@@ -1,6 +1,5 @@
 import { type Signal, useSignal } from '@preact/signals';
 import { useCallback, useEffect, useRef } from 'preact/hooks';
-import { drawSpectrum } from '../../charts/draw_spectrum.ts';
 import type { Palette } from '../../charts/palette.ts';
 import { Plane } from '../../charts/plane.ts';
 import { ScaleRange } from '../../charts/scale_range.ts';
@@ -29,6 +28,7 @@ import { MAX_EXPRESSIONS } from '../shared/expressions.ts';
 import type { DescribedLine } from '../shared/lines.ts';
 import { PanelFooter } from '../shared/panel_footer.tsx';
 import { parsePlans, useExpressions } from '../shared/use_expressions.ts';
+import { drawSpectrum } from './draw_spectrum.ts';
 import { SpectrogramDrawing } from './spectrogram_drawing.tsx';
 
 type Spec = SpecOf<'spectrum'>;

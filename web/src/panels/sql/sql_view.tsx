@@ -1,6 +1,5 @@
 import { useCallback, useEffect, useMemo, useRef } from 'preact/hooks';
 import { SERIES_COLORS } from '../../charts/palette.ts';
-import { SqlChart } from '../../charts/sql_chart.ts';
 import { usePalette } from '../../components/use_palette.ts';
 import { useSize } from '../../components/use_size.ts';
 import { formatQuantity } from '../../format/axis.ts';
@@ -9,6 +8,7 @@ import { type Cell, type Drawable, drawableOf, isNumeric, type SqlResult } from 
 import type { SqlAnswer } from '../../state/sql.ts';
 import { cursorTime, show } from '../../state/time.ts';
 import { registerPicture } from '../shared/exports.ts';
+import { SqlChart } from './sql_chart.ts';
 import { sqlStrings } from './strings.ts';
 
 const words = sqlStrings;

@@ -1,7 +1,6 @@
 import { enumeratorOf, judge, type Metric } from '@oasis/wire';
 import { useComputed, useSignal } from '@preact/signals';
 import { useCallback, useEffect, useMemo, useRef } from 'preact/hooks';
-import { StateChart, type StateLook } from '../../charts/state_chart.ts';
 import { PastNote } from '../../components/past_note.tsx';
 import { usePalette } from '../../components/use_palette.ts';
 import { useSize } from '../../components/use_size.ts';
@@ -15,6 +14,7 @@ import { strings } from '../../strings/strings.ts';
 import { registerPicture } from '../shared/exports.ts';
 import { PanelFooter } from '../shared/panel_footer.tsx';
 import { useInstanceAlarms } from '../shared/use_instance_alarms.ts';
+import { StateChart, type StateLook } from './state_chart.ts';
 
 type Spec = SpecOf<'states'>;
 type Track = Pick<Metric, 'name' | 'label' | 'enum' | 'warn' | 'alarm'>;

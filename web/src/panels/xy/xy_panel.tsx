@@ -1,6 +1,5 @@
 import { useSignal } from '@preact/signals';
 import { useCallback, useEffect, useRef } from 'preact/hooks';
-import { drawTrace } from '../../charts/draw_trace.ts';
 import { ramp } from '../../charts/mix.ts';
 import type { Palette } from '../../charts/palette.ts';
 import { Plane } from '../../charts/plane.ts';
@@ -30,6 +29,7 @@ import { TRAILS } from '../shared/expressions.ts';
 import type { DescribedLine } from '../shared/lines.ts';
 import { PanelFooter } from '../shared/panel_footer.tsx';
 import { parsePlans, useExpressions } from '../shared/use_expressions.ts';
+import { drawTrace } from './draw_trace.ts';
 
 type Spec = SpecOf<'xy'>;
 

@@ -1,13 +1,13 @@
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
-import type { GapMark } from '../series/causes.ts';
-import type { Spectrogram } from '../series/spectrogram.ts';
-import { ValueScale } from '../series/value_scale.ts';
-import { drawGaps } from './draw_marks.ts';
-import type { Palette } from './palette.ts';
-import { type ChartEvents, plotOptions } from './plot_options.ts';
-import { recordSvg } from './svg_recorder.ts';
-import { axisWidth, SHARES, valueAxis } from './value_axis.ts';
+import { drawGaps } from '../../charts/draw_marks.ts';
+import type { Palette } from '../../charts/palette.ts';
+import { type ChartEvents, plotOptions } from '../../charts/plot_options.ts';
+import { recordSvg } from '../../charts/svg_recorder.ts';
+import { axisWidth, SHARES, valueAxis } from '../../charts/value_axis.ts';
+import type { GapMark } from '../../series/causes.ts';
+import type { Spectrogram } from '../../series/spectrogram.ts';
+import { ValueScale } from '../../series/value_scale.ts';
 
 /** Decibels below the largest amplitude in which the colors end. */
 export const DEPTH_DB = 80;

@@ -1,14 +1,14 @@
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
-import type { GapMark } from '../series/causes.ts';
-import type { HeatGrid } from '../series/heat_grid.ts';
-import { ValueScale } from '../series/value_scale.ts';
-import { visible } from '../text/visible.ts';
-import { CHARACTER } from './axes.ts';
-import { drawGaps } from './draw_marks.ts';
-import type { Palette } from './palette.ts';
-import { axisLook, type ChartEvents, plotOptions } from './plot_options.ts';
-import { recordSvg } from './svg_recorder.ts';
+import { CHARACTER } from '../../charts/axes.ts';
+import { drawGaps } from '../../charts/draw_marks.ts';
+import type { Palette } from '../../charts/palette.ts';
+import { axisLook, type ChartEvents, plotOptions } from '../../charts/plot_options.ts';
+import { recordSvg } from '../../charts/svg_recorder.ts';
+import type { GapMark } from '../../series/causes.ts';
+import type { HeatGrid } from '../../series/heat_grid.ts';
+import { ValueScale } from '../../series/value_scale.ts';
+import { visible } from '../../text/visible.ts';
 
 export interface HeatEvents extends Omit<ChartEvents, 'pointed'> {
   /** Reports the time and the row under the pointer; both undefined if it left. */

@@ -1,16 +1,16 @@
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
-import type { AlarmSpan } from '../alarms/spans.ts';
-import type { StateRun } from '../series/states.ts';
-import { gapAt } from '../stream/gap_at.ts';
-import type { ViewResult } from '../stream/query.ts';
-import { strings } from '../strings/strings.ts';
-import { visible } from '../text/visible.ts';
-import { drawAlarms } from './draw_alarms.ts';
-import { drawGaps } from './draw_marks.ts';
-import { canvasFont, type Palette } from './palette.ts';
-import { type ChartEvents, plotOptions } from './plot_options.ts';
-import { recordSvg } from './svg_recorder.ts';
+import type { AlarmSpan } from '../../alarms/spans.ts';
+import { drawAlarms } from '../../charts/draw_alarms.ts';
+import { drawGaps } from '../../charts/draw_marks.ts';
+import { canvasFont, type Palette } from '../../charts/palette.ts';
+import { type ChartEvents, plotOptions } from '../../charts/plot_options.ts';
+import { recordSvg } from '../../charts/svg_recorder.ts';
+import type { StateRun } from '../../series/states.ts';
+import { gapAt } from '../../stream/gap_at.ts';
+import type { ViewResult } from '../../stream/query.ts';
+import { strings } from '../../strings/strings.ts';
+import { visible } from '../../text/visible.ts';
 
 /** Text and color of a run. */
 export interface StateLook {

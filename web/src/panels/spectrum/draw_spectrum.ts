@@ -1,4 +1,4 @@
-import type { Plane } from './plane.ts';
+import type { Plane } from '../../charts/plane.ts';
 
 /** Amplitudes over frequencies, as the axes show them. */
 export interface DrawnSpectrum {

@@ -1,6 +1,6 @@
 import type { Meaning } from '@oasis/wire';
-import { finite } from '../series/value_scale.ts';
-import { withEnds } from './scale_range.ts';
+import { withEnds } from '../../charts/scale_range.ts';
+import { finite } from '../../series/value_scale.ts';
 
 /** Room above the values, as a factor. */
 const ROOM = 1.2;

@@ -1,14 +1,14 @@
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
-import { infinitiesOf } from '../series/columns.ts';
-import { ValueScale } from '../series/value_scale.ts';
-import type { Drawable } from '../sql/result.ts';
-import { drawEdgeMarks } from './draw_lines.ts';
-import { canvasFont, type Palette } from './palette.ts';
-import { type ChartEvents, plotOptions } from './plot_options.ts';
-import { ScaleRange } from './scale_range.ts';
-import { recordSvg } from './svg_recorder.ts';
-import { axisWidth, SHARES, valueAxis } from './value_axis.ts';
+import { drawEdgeMarks } from '../../charts/draw_lines.ts';
+import { canvasFont, type Palette } from '../../charts/palette.ts';
+import { type ChartEvents, plotOptions } from '../../charts/plot_options.ts';
+import { ScaleRange } from '../../charts/scale_range.ts';
+import { recordSvg } from '../../charts/svg_recorder.ts';
+import { axisWidth, SHARES, valueAxis } from '../../charts/value_axis.ts';
+import { infinitiesOf } from '../../series/columns.ts';
+import { ValueScale } from '../../series/value_scale.ts';
+import type { Drawable } from '../../sql/result.ts';
 
 type Lines = Extract<Drawable, { kind: 'lines' }>;
 

@@ -1,5 +1,5 @@
-import type { Trace } from '../series/trace.ts';
-import type { Plane } from './plane.ts';
+import type { Plane } from '../../charts/plane.ts';
+import type { Trace } from '../../series/trace.ts';
 
 /** Colors of time, oldest first, and how the points are drawn. */
 export interface TraceLook {

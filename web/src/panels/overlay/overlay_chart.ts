@@ -1,12 +1,12 @@
-import type { Curve, Difference } from '../series/difference.ts';
-import { differenceOf, valueBetween } from '../series/difference.ts';
-import type { ViewResult } from '../stream/query.ts';
-import { drawInfinities, drawLine, type Plot } from './draw_lines.ts';
-import { drawGaps } from './draw_marks.ts';
-import { type Line, linesOf } from './line.ts';
-import { canvasFont, type Palette } from './palette.ts';
-import { Plane } from './plane.ts';
-import { ScaleRange } from './scale_range.ts';
+import { drawInfinities, drawLine, type Plot } from '../../charts/draw_lines.ts';
+import { drawGaps } from '../../charts/draw_marks.ts';
+import { type Line, linesOf } from '../../charts/line.ts';
+import { canvasFont, type Palette } from '../../charts/palette.ts';
+import { Plane } from '../../charts/plane.ts';
+import { ScaleRange } from '../../charts/scale_range.ts';
+import type { Curve, Difference } from '../../series/difference.ts';
+import { differenceOf, valueBetween } from '../../series/difference.ts';
+import type { ViewResult } from '../../stream/query.ts';
 
 export interface OverlayLook {
   /** Unit of the axis. */

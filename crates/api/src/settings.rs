@@ -7,9 +7,10 @@ use axum::{
 };
 use oasis_dac::{
     Instance,
-    settings::{KeptCondition, KeptSetting, KeptState, SettingName, SettingState},
+    settings::{KeptCondition, KeptSetting, KeptState, SettingState},
 };
 use oasis_http::{Problem, permissions::Caller};
+use oasis_wire::command::SettingName;
 use serde::Serialize;
 use std::sync::Arc;
 use utoipa::ToSchema;

@@ -34,9 +34,8 @@ pub mod udp;
 pub use backoff::Backoff;
 pub use failover::{DacUpdates, Failover, NewestList};
 pub use message::{
-    Command, Counters, DacMessage, DatagramOffer, Declared, Drops, Failure, InstanceState, NodeIdentity,
-    NodeMessage, Outcome, Overhead, RecorderSpan, RegisteredInstance, Release, SafeReason, SafeWhen,
-    TopicAssignment,
+    Counters, DacMessage, DatagramOffer, Declared, Drops, Failure, InstanceState, NodeIdentity, NodeMessage,
+    Outcome, Overhead, RecorderSpan, RegisteredInstance, Release, SafeReason, SafeWhen, TopicAssignment,
 };
 pub use node_end::{Connector, Ended, Patience, Receiver, Sender, Turn};
 pub use replay_window::{ReplayWindow, WINDOW};

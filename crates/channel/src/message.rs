@@ -2,6 +2,7 @@
 
 use crate::ResumeSecret;
 use oasis_wire::{
+    command::Command,
     probe_kind::ProbeKind,
     quantity::{DemandRange, Epoch, Hertz, TopicId},
     schema::ProbeType,
@@ -422,33 +423,6 @@ pub struct Overhead {
     pub lowered: BTreeMap<String, f64>,
 }
 
-/// A command to a probe instance.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "command", rename_all = "kebab-case")]
-pub enum Command {
-    /// Sample at this rate.
-    Hertz {
-        /// The rate.
-        hertz: Hertz,
-    },
-    /// Resume sampling.
-    Enable,
-    /// Stop sampling.
-    Disable,
-    /// Take one sample now, regardless of the rate, and keep it, regardless of deadbands.
-    SampleNow,
-    /// Send the samples in the flight recorder, and those of the following seconds.
-    Trigger,
-    /// For a probe on change: keep a sample if this metric has changed by more than this.
-    Deadband {
-        /// Metric name.
-        metric: String,
-        /// In the metric's unit, 0 or more; absent if every change counts.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        deadband: Option<f64>,
-    },
-}
-
 /// Result of a command.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -483,20 +457,6 @@ impl Failure {
 
 /// Codes of refusals that say nothing about the next attempt.
 const TEMPORARY: [&str; 5] = ["draining", "hello_timeout", "idle_timeout", "memory_limit", "node_moved"];
-
-impl std::fmt::Display for Command {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Hertz { hertz } => write!(f, "hertz {hertz}"),
-            Self::Enable => f.write_str("enable"),
-            Self::Disable => f.write_str("disable"),
-            Self::SampleNow => f.write_str("sample-now"),
-            Self::Trigger => f.write_str("trigger"),
-            Self::Deadband { metric, deadband: Some(deadband) } => write!(f, "deadband {metric} {deadband}"),
-            Self::Deadband { metric, deadband: None } => write!(f, "deadband {metric} none"),
-        }
-    }
-}
 
 #[cfg(test)]
 mod tests {

@@ -3,11 +3,12 @@
 use crate::{
     instance::Instance,
     registry::Registry,
-    request::{CommandError, ForwardedCommand, NamedRequest, ProbeRequest, TIMEOUT},
-    settings::{KeptSetting, SettingName, SettingValue, SettingsError},
+    request::{CommandError, ForwardedCommand, NamedRequest, TIMEOUT},
+    settings::{KeptSetting, SettingValue, SettingsError, setting_of},
 };
-use oasis_channel::{Command, DacMessage, Failure, InstanceState, Outcome};
+use oasis_channel::{DacMessage, Failure, InstanceState, Outcome};
 use oasis_wire::{
+    command::{Command, SettingName},
     probe_kind::ProbeKind,
     quantity::{DemandRange, Nanos},
 };
@@ -44,7 +45,7 @@ pub struct JournalEntry {
     pub instance: String,
     /// The request.
     #[serde(flatten)]
-    pub command: ProbeRequest,
+    pub command: Command,
     /// `pending`, `done` or the code of the failure.
     pub outcome: String,
 }
@@ -102,7 +103,7 @@ impl CommandBus {
         now: Nanos,
     ) -> Result<InstanceState, CommandError> {
         let (request, author) = (request.into(), author.into());
-        if request.keep && request.request.setting().is_none() {
+        if request.keep && setting_of(&request.request).is_none() {
             let message = "only rate, demand, enable, disable and deadband can be kept";
             return Err(CommandError::Refused(Failure::new("not_a_setting", message)));
         }
@@ -132,10 +133,10 @@ impl CommandBus {
         author: Author<'_>,
         now: Nanos,
     ) -> Result<InstanceState, CommandError> {
-        if let ProbeRequest::Reset { setting } = &request.request {
+        if let Command::Reset { setting } = &request.request {
             return self.reset(registry, target, (request.uuid, setting.as_ref()), author.who, now).await;
         }
-        let wanted = request.request.setting();
+        let wanted = setting_of(&request.request);
         let keep = request.keep;
         let state = self.execute_here(registry, target, request, author.who, now).await?;
         let Some((name, value)) = wanted else { return Ok(state) };
@@ -179,7 +180,7 @@ impl CommandBus {
         if let Some(SettingName::Deadband(metric)) = setting.filter(|_| !is_kept) {
             has_metric(&instance, metric)?;
         }
-        let request = ProbeRequest::Reset { setting: setting.cloned() };
+        let request = Command::Reset { setting: setting.cloned() };
         let id = self.add_entry(&instance, NamedRequest { uuid, keep: false, request }, who, now);
         let done = self.reset_instance(registry, &instance, setting, who, now).await;
         self.finish(id, done.as_ref().map_or_else(|error| error.code().to_owned(), |()| "done".to_owned()));
@@ -207,7 +208,7 @@ impl CommandBus {
             let Some(program) = state.program.filter(|program| state.value != Some(*program)) else {
                 continue;
             };
-            let request = NamedRequest::from(program.request(&state.setting));
+            let request = NamedRequest::from(program.command(&state.setting));
             self.execute_here(registry, target, request, who, now).await?;
             if let (SettingName::Deadband(metric), SettingValue::Deadband(deadband)) =
                 (&state.setting, program)
@@ -229,7 +230,7 @@ impl CommandBus {
         now: Nanos,
     ) -> Result<InstanceState, CommandError> {
         let command = match request {
-            ProbeRequest::Hertz { hertz } => {
+            Command::Hertz { hertz } => {
                 let found = registry.find(target.0, target.1);
                 // Before the command, so that demand sets no other rate after it.
                 let range = found.as_ref().and_then(|instance| instance.demand.set_range(None));
@@ -242,17 +243,14 @@ impl CommandBus {
                 }
                 return sent;
             }
-            ProbeRequest::Demand(range) => {
+            Command::Demand(range) => {
                 return self.set_demand(registry, target, (uuid, Some(range)), who, now);
             }
-            ProbeRequest::DemandOff => return self.set_demand(registry, target, (uuid, None), who, now),
-            ProbeRequest::Enable => Command::Enable,
-            ProbeRequest::Disable => Command::Disable,
-            ProbeRequest::SampleNow => Command::SampleNow,
-            ProbeRequest::Trigger => Command::Trigger,
+            Command::DemandOff => return self.set_demand(registry, target, (uuid, None), who, now),
+            Command::Enable | Command::Disable | Command::SampleNow | Command::Trigger => request,
             // A reset consists of other requests.
-            ProbeRequest::Reset { .. } => return find(registry, target).map(|instance| instance.state()),
-            ProbeRequest::Deadband { metric, deadband } => {
+            Command::Reset { .. } => return find(registry, target).map(|instance| instance.state()),
+            Command::Deadband { metric, deadband } => {
                 let instance = find(registry, target)?;
                 has_metric(&instance, &metric)?;
                 Command::Deadband { metric, deadband }
@@ -307,7 +305,7 @@ impl CommandBus {
         now: Nanos,
     ) -> Result<InstanceState, CommandError> {
         let instance = find(registry, (node, name))?;
-        let request = range.map_or(ProbeRequest::DemandOff, ProbeRequest::Demand);
+        let request = range.map_or(Command::DemandOff, Command::Demand);
         let id = self.add_entry(&instance, NamedRequest { uuid, keep: false, request }, who, now);
         if instance.kind != ProbeKind::Periodic {
             let message = format!("{name:?} is not a periodic probe: it cannot follow demand");
@@ -337,7 +335,7 @@ impl CommandBus {
         };
         let link = registry.link(node);
         let (answer, answered) = oneshot::channel();
-        let request = NamedRequest { uuid, keep: false, request: command.clone().into() };
+        let request = NamedRequest { uuid, keep: false, request: command.clone() };
         let id = self.add_entry(&found, request, who, now);
         let result = match link {
             None => Err(offline()),

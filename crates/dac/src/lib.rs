@@ -127,7 +127,7 @@ pub use relayed::{
     ForwardedQuestion, Hop, MOST_HOPS, PastMessage, PastQuestion, PastStart, Question, RelayError,
     UpstreamStates,
 };
-pub use request::{CommandError, ForwardedCommand, NamedRequest, ProbeRequest};
+pub use request::{CommandError, ForwardedCommand, NamedRequest};
 pub use schema_hash::{SchemaHash, SchemaHashError};
 pub use segment::{Pieces, Segment};
 pub use shard_meter::{Seat, ShardFigures, ShardMeter, ShardMeters};

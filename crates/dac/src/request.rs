@@ -1,8 +1,7 @@
 //! Requests of clients to probe instances, and why they fail.
 
-use crate::settings::SettingName;
-use oasis_channel::{Command, Failure, InstanceState};
-use oasis_wire::quantity::{DemandRange, Hertz};
+use oasis_channel::{Failure, InstanceState};
+use oasis_wire::command::Command;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 use tokio::sync::oneshot;
@@ -63,43 +62,6 @@ impl CommandError {
     }
 }
 
-/// A client's request to a probe instance: a command for its node, or demand, which the DAC handles itself.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "command", rename_all = "kebab-case")]
-pub enum ProbeRequest {
-    /// Sample at this rate from now on, regardless of readers.
-    Hertz {
-        /// The rate.
-        hertz: Hertz,
-    },
-    /// Resume sampling.
-    Enable,
-    /// Stop sampling.
-    Disable,
-    /// Take one sample now, regardless of the rate.
-    SampleNow,
-    /// Send the samples in the probe's flight recorder, and those of the following seconds.
-    Trigger,
-    /// For a probe on change: keep a sample if this metric has changed by more than this.
-    Deadband {
-        /// Metric name.
-        metric: String,
-        /// In the metric's unit, 0 or more; absent if every change counts.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        deadband: Option<f64>,
-    },
-    /// Sample at the rate that readers ask for, within this range.
-    Demand(DemandRange),
-    /// Keep the current rate, regardless of readers.
-    DemandOff,
-    /// Return to what the program has declared, and forget what is kept.
-    Reset {
-        /// The setting; absent for all.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        setting: Option<SettingName>,
-    },
-}
-
 /// A request with the UUID that names it on its whole way. A node executes a command of one UUID at most once.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct NamedRequest {
@@ -111,25 +73,12 @@ pub struct NamedRequest {
     pub keep: bool,
     /// The request.
     #[serde(flatten)]
-    pub request: ProbeRequest,
+    pub request: Command,
 }
 
-impl From<ProbeRequest> for NamedRequest {
-    fn from(request: ProbeRequest) -> Self {
+impl From<Command> for NamedRequest {
+    fn from(request: Command) -> Self {
         Self { uuid: Uuid::new_v4(), keep: false, request }
-    }
-}
-
-impl From<Command> for ProbeRequest {
-    fn from(command: Command) -> Self {
-        match command {
-            Command::Hertz { hertz } => Self::Hertz { hertz },
-            Command::Enable => Self::Enable,
-            Command::Disable => Self::Disable,
-            Command::SampleNow => Self::SampleNow,
-            Command::Trigger => Self::Trigger,
-            Command::Deadband { metric, deadband } => Self::Deadband { metric, deadband },
-        }
     }
 }
 

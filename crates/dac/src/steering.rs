@@ -5,8 +5,10 @@ use crate::{
     demand::{Demand, Step},
     now,
 };
-use oasis_channel::Command;
-use oasis_wire::quantity::{Hertz, TopicId};
+use oasis_wire::{
+    command::Command,
+    quantity::{Hertz, TopicId},
+};
 use std::{
     sync::{Arc, Weak},
     time::Duration,

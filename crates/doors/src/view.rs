@@ -472,9 +472,9 @@ mod tests {
     use oasis_channel::{Counters, Drops, NodeMessage};
     use oasis_dac::{
         Config, Dac, RegistryCursor,
-        settings::{KeptSetting, SettingName, SettingValue},
+        settings::{KeptSetting, SettingValue},
     };
-    use oasis_wire::quantity::Nanos;
+    use oasis_wire::{command::SettingName, quantity::Nanos};
     use serde_json::{Value, json};
 
     fn backlog(dac: &Dac) -> Option<Value> {

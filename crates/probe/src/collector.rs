@@ -4,7 +4,8 @@ use crate::{
     bell::Bell, executed::Executed, instance::Instance, outbox::Outbox, overhead::OverheadWatch,
     spool::NewBatch, survive,
 };
-use oasis_channel::{Command, Failure, NodeMessage, Outcome};
+use oasis_channel::{Failure, NodeMessage, Outcome};
+use oasis_wire::command::Command;
 use std::{
     ops::ControlFlow,
     sync::{

@@ -1,6 +1,7 @@
 //! The commands that a node has executed, by UUID: one that comes again, through another DAC or relay, is answered and not executed.
 
-use oasis_channel::{Command, Failure, InstanceState, Outcome};
+use oasis_channel::{Failure, InstanceState, Outcome};
+use oasis_wire::command::Command;
 use std::collections::{HashMap, VecDeque};
 use uuid::Uuid;
 

@@ -20,10 +20,9 @@ use crate::{
     spooler,
 };
 use oasis_channel::{
-    Command, Connector, Failure, InstanceState, NodeIdentity, NodeMessage, Outcome, RegisteredInstance,
-    ResumeSecret,
+    Connector, Failure, InstanceState, NodeIdentity, NodeMessage, Outcome, RegisteredInstance, ResumeSecret,
 };
-use oasis_wire::schema::ProbeType;
+use oasis_wire::{command::Command, schema::ProbeType};
 use std::{
     collections::VecDeque,
     sync::{

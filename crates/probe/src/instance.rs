@@ -14,8 +14,8 @@ use crate::{
     state::ProbeState,
     survive,
 };
-use oasis_channel::{Command, Declared, Failure, InstanceState};
-use oasis_wire::{quantity::Hertz, value::RowWriter};
+use oasis_channel::{Declared, Failure, InstanceState};
+use oasis_wire::{command::Command, quantity::Hertz, value::RowWriter};
 use std::{
     fmt, io,
     sync::Arc,
@@ -311,6 +311,10 @@ impl Instance {
                 recorder.fire(now_ns(), &mut self.filling, out);
             }
             Command::Deadband { metric, deadband } => self.set_deadband(metric, *deadband)?,
+            Command::Demand(_) | Command::DemandOff | Command::Reset { .. } => {
+                let message = format!("{} is a command for the DAC, not for the node", command.name());
+                return Err(Failure::new("unknown_command", message));
+            }
         }
         Ok(self.state())
     }

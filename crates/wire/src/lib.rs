@@ -42,6 +42,7 @@ extern crate alloc;
 
 pub mod batch;
 pub mod cdr;
+pub mod command;
 pub mod declared;
 pub mod eisa;
 pub mod gap;

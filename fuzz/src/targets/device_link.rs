@@ -4,7 +4,7 @@
 //! The bytes are a stream. They are also parts: kind of a frame, its session (0: none, 1: the present one, 2: another), length of its body (two
 //! bytes) and the body. Kind 255 lets as many milliseconds pass as the length says.
 
-use oasis_channel::{Command, InstanceState, Outcome};
+use oasis_channel::{InstanceState, Outcome};
 use oasis_gateway::{
     frame::{Damage, Deframer, Frame},
     message::{FromDevice, parse},
@@ -14,6 +14,7 @@ use oasis_gateway::{
     },
 };
 use oasis_probe::NodeError;
+use oasis_wire::command::Command;
 use std::{
     sync::{Arc, Mutex},
     time::{Duration, Instant},

@@ -1,8 +1,9 @@
 //! Sends kept settings to nodes that have registered: one task for each node, as commands on the usual way.
 
-use super::{KeptSetting, SettingName, SettingValue};
-use crate::{Author, CommandError, Dac, NamedRequest, ProbeRequest, now};
+use super::{KeptSetting, SettingValue};
+use crate::{Author, CommandError, Dac, NamedRequest, now};
 use oasis_channel::Failure;
+use oasis_wire::command::{Command, SettingName};
 use std::{
     sync::{Arc, Weak},
     time::Duration,
@@ -98,7 +99,7 @@ async fn send(
     let who = format!("kept by {}", kept.by);
     let mut attempt = 1;
     loop {
-        let request = NamedRequest::from(kept.value.request(name));
+        let request = NamedRequest::from(kept.value.command(name));
         match dac.commands.execute(&dac.registry, target, request, Author::from(&*who), now()).await {
             Err(CommandError::Busy(_) | CommandError::Timeout(_)) if attempt < MAX_ATTEMPTS => {
                 attempt += 1;
@@ -111,7 +112,7 @@ async fn send(
 
 /// Returns to the declaration of the program: the setting was reset while it was sent.
 async fn take_back(dac: &Arc<Dac>, target: (&str, &str), name: &SettingName) {
-    let reset = ProbeRequest::Reset { setting: Some(name.clone()) };
+    let reset = Command::Reset { setting: Some(name.clone()) };
     if let Err(error) = dac.commands.execute(&dac.registry, target, reset, "reset", now()).await {
         tracing::warn!(node = target.0, instance = target.1, setting = %name, %error, "a setting was not taken back");
     }

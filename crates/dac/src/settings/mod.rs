@@ -16,10 +16,11 @@ pub(crate) use apply::start as start_applying;
 pub use labels::{Label, LabelError, LabelFilter, LabelMap, MOST_LABELS, are_valid, check_key, check_label};
 pub(crate) use program::Program;
 pub use state::{KeptCondition, KeptState, LabelsAndSettings, SettingState};
-pub use value::{SettingName, SettingNameError, SettingValue};
+pub use value::SettingValue;
+pub(crate) use value::setting_of;
 
 use oasis_channel::Failure;
-use oasis_wire::quantity::Nanos;
+use oasis_wire::{command::SettingName, quantity::Nanos};
 use serde::{Deserialize, Serialize};
 use std::{
     collections::{BTreeMap, HashMap},

@@ -1,8 +1,8 @@
 //! Declaration of the program of an instance, and changes of it by commands in this run.
 
-use super::{SettingName, SettingValue};
+use super::SettingValue;
 use oasis_channel::{Declared, InstanceState, RegisteredInstance};
-use oasis_wire::quantity::DemandRange;
+use oasis_wire::{command::SettingName, quantity::DemandRange};
 use std::collections::BTreeMap;
 
 /// The program's values, as far as they are known.

@@ -1,11 +1,11 @@
 //! Finds labels and settings of an instance as tools show them: each effective value with its source.
 
 use super::{
-    InstanceSettings, KeptSetting, Label, LabelMap, NodeSettings, SettingName, SettingValue, SettingsError,
+    InstanceSettings, KeptSetting, Label, LabelMap, NodeSettings, SettingValue, SettingsError,
     state::{KeptCondition, KeptState, LabelsAndSettings, SettingState},
 };
 use crate::{instance::Instance, node::Node, registry::Registry};
-use oasis_wire::quantity::Nanos;
+use oasis_wire::{command::SettingName, quantity::Nanos};
 use std::{
     collections::{BTreeMap, BTreeSet},
     sync::Arc,

@@ -1,7 +1,7 @@
 //! Labels and settings of an instance as tools show them.
 
-use super::{LabelMap, SettingName, SettingValue, labels::are_valid};
-use oasis_wire::quantity::Nanos;
+use super::{LabelMap, SettingValue, labels::are_valid};
+use oasis_wire::{command::SettingName, quantity::Nanos};
 use serde::{Deserialize, Serialize};
 
 /// Most settings of an instance that another DAC lists.

@@ -2,13 +2,12 @@
 //! tasks are idle.
 
 use oasis_channel::{
-    Command, DacMessage, Failure, InstanceState, NodeIdentity, NodeMessage, Outcome, PROTOCOL,
-    RegisteredInstance, frame::Frame,
+    DacMessage, Failure, InstanceState, NodeIdentity, NodeMessage, Outcome, PROTOCOL, RegisteredInstance,
+    frame::Frame,
 };
-use oasis_dac::{
-    Config, Cursor, Dac, Delivery, Instance, Options, ProbeRequest, StartAt, session::NodeSession,
-};
+use oasis_dac::{Config, Cursor, Dac, Delivery, Instance, Options, StartAt, session::NodeSession};
 use oasis_wire::{
+    command::Command,
     probe_kind::ProbeKind,
     quantity::{DemandRange, Hertz, Nanos},
     schema::ProbeType,
@@ -107,7 +106,7 @@ fn read(dac: &Dac, delivery: Delivery) -> Cursor {
     Cursor::open(dac, &beat(dac), StartAt::Now, options, &Arc::default()).unwrap().0
 }
 
-async fn wish(dac: &Dac, wish: ProbeRequest) -> Result<InstanceState, oasis_dac::CommandError> {
+async fn wish(dac: &Dac, wish: Command) -> Result<InstanceState, oasis_dac::CommandError> {
     dac.commands.execute(&dac.registry, ("plant", "beat"), wish, "test", Nanos(0)).await
 }
 
@@ -189,14 +188,13 @@ async fn setting_a_rate_ends_demand_until_it_is_enabled_again() {
     let mut node = Peer::connect(&dac, 1, Some(range(1.0, 100.0)));
     let page = read(&dac, Delivery::Every);
     node.execute_next().await.unwrap();
-    let (set, obeyed) =
-        tokio::join!(wish(&dac, ProbeRequest::Hertz { hertz: hertz(7.0) }), node.execute_next());
+    let (set, obeyed) = tokio::join!(wish(&dac, Command::Hertz { hertz: hertz(7.0) }), node.execute_next());
     assert_eq!((set.unwrap().hertz, obeyed.unwrap().0), (Some(hertz(7.0)), 7.0));
     drop(page);
     assert_eq!((node.next_command().await, beat(&dac).demand.state()), (None, None));
-    wish(&dac, ProbeRequest::Demand(range(2.0, 50.0))).await.unwrap();
+    wish(&dac, Command::Demand(range(2.0, 50.0))).await.unwrap();
     assert_eq!(node.execute_next().await.unwrap().0, 2.0);
-    wish(&dac, ProbeRequest::DemandOff).await.unwrap();
+    wish(&dac, Command::DemandOff).await.unwrap();
     let _page = read(&dac, Delivery::Every);
     assert_eq!(node.next_command().await, None);
 }
@@ -206,10 +204,7 @@ async fn a_rate_that_could_not_be_set_leaves_demand_as_it_was() {
     let dac = Dac::new(Config::default());
     let mut node = Peer::connect(&dac, 1, Some(range(1.0, 100.0)));
     node.session.close(Nanos(0));
-    assert_eq!(
-        wish(&dac, ProbeRequest::Hertz { hertz: hertz(7.0) }).await.unwrap_err().code(),
-        "node_offline"
-    );
+    assert_eq!(wish(&dac, Command::Hertz { hertz: hertz(7.0) }).await.unwrap_err().code(), "node_offline");
     assert_eq!(beat(&dac).demand.state().unwrap().range, range(1.0, 100.0));
 }
 

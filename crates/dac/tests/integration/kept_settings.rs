@@ -1,15 +1,16 @@
 //! Settings that are kept: sent to each new run of a node, shown with their sources, and taken back.
 
 use oasis_channel::{
-    Command, DacMessage, Declared, Failure, InstanceState, NodeIdentity, NodeMessage, Outcome, PROTOCOL,
+    DacMessage, Declared, Failure, InstanceState, NodeIdentity, NodeMessage, Outcome, PROTOCOL,
     RegisteredInstance, frame::Frame,
 };
 use oasis_dac::{
-    Author, CommandError, Config, Dac, NamedRequest, ProbeRequest,
+    Author, CommandError, Config, Dac, NamedRequest,
     session::NodeSession,
-    settings::{KeptCondition, SettingName, SettingState, SettingValue},
+    settings::{KeptCondition, SettingState, SettingValue},
 };
 use oasis_wire::{
+    command::{Command, SettingName},
     probe_kind::ProbeKind,
     quantity::{Hertz, Nanos},
     schema::ProbeType,
@@ -103,7 +104,7 @@ impl Peer {
 async fn give(
     dac: &Dac,
     node: &mut Peer,
-    request: ProbeRequest,
+    request: Command,
     keep: bool,
 ) -> Result<InstanceState, CommandError> {
     let request = NamedRequest { keep, ..request.into() };
@@ -112,12 +113,12 @@ async fn give(
     tokio::join!(execute, node.execute_next()).0
 }
 
-fn hertz(hertz: f64) -> ProbeRequest {
-    ProbeRequest::Hertz { hertz: Hertz::new(hertz).unwrap() }
+fn hertz(hertz: f64) -> Command {
+    Command::Hertz { hertz: Hertz::new(hertz).unwrap() }
 }
 
-fn deadband(deadband: f64) -> ProbeRequest {
-    ProbeRequest::Deadband { metric: "temperature".into(), deadband: Some(deadband) }
+fn deadband(deadband: f64) -> Command {
+    Command::Deadband { metric: "temperature".into(), deadband: Some(deadband) }
 }
 
 fn states(dac: &Dac) -> Vec<SettingState> {
@@ -148,7 +149,7 @@ async fn a_new_run_gets_what_is_kept_and_a_reset_returns_to_the_program() {
     assert_eq!(states(&dac), []);
     give(&dac, &mut first, hertz(5.0), true).await.unwrap();
     give(&dac, &mut first, deadband(2.0), true).await.unwrap();
-    give(&dac, &mut first, ProbeRequest::Disable, false).await.unwrap();
+    give(&dac, &mut first, Command::Disable, false).await.unwrap();
     let shown = states(&dac);
     assert_eq!(conditions(&shown), [Some(KeptCondition::Applied), None, Some(KeptCondition::Applied)]);
     let kept = shown[0].kept.as_ref().unwrap();
@@ -165,9 +166,9 @@ async fn a_new_run_gets_what_is_kept_and_a_reset_returns_to_the_program() {
     until(&dac, |states| conditions(states) == [Some(KeptCondition::Applied); 2]).await;
 
     let name = SettingName::Deadband("temperature".into());
-    give(&dac, &mut second, ProbeRequest::Reset { setting: Some(name) }, false).await.unwrap();
+    give(&dac, &mut second, Command::Reset { setting: Some(name) }, false).await.unwrap();
     assert_eq!(conditions(&states(&dac)), [Some(KeptCondition::Applied)], "only the rate is kept now");
-    let state = give(&dac, &mut second, ProbeRequest::Reset { setting: None }, false).await.unwrap();
+    let state = give(&dac, &mut second, Command::Reset { setting: None }, false).await.unwrap();
     assert_eq!(state.hertz.map(Hertz::get), Some(1.0));
     assert_eq!(states(&dac), []);
     assert!(dac.settings.all().is_empty());
@@ -198,7 +199,7 @@ async fn a_node_that_does_not_report_its_program_begins_each_run_with_it() {
     let shown = states(&dac);
     let rate = Some(SettingValue::Hertz(Hertz::new(1.0).unwrap()));
     assert_eq!((shown[0].program, shown[1].program), (rate, None), "nobody knows its deadbands");
-    give(&dac, &mut node, ProbeRequest::Reset { setting: None }, false).await.unwrap();
+    give(&dac, &mut node, Command::Reset { setting: None }, false).await.unwrap();
     assert_eq!(states(&dac), []);
 }
 
@@ -206,7 +207,7 @@ async fn a_node_that_does_not_report_its_program_begins_each_run_with_it() {
 async fn a_command_that_sets_nothing_or_fails_is_not_kept() {
     let dac = Dac::new(Config::default());
     let mut node = Peer::connect(&dac, 1);
-    let request = NamedRequest { keep: true, ..ProbeRequest::SampleNow.into() };
+    let request = NamedRequest { keep: true, ..Command::SampleNow.into() };
     let refused = dac.commands.execute(&dac.registry, TARGET, request, "test", Nanos(0)).await;
     assert!(matches!(refused, Err(CommandError::Refused(failure)) if failure.code == "not_a_setting"));
     let request = NamedRequest { keep: true, ..hertz(5.0).into() };
@@ -225,7 +226,7 @@ async fn what_is_kept_of_a_node_that_is_away_can_be_reset_and_forgotten() {
     let mut node = Peer::connect(&dac, 1);
     give(&dac, &mut node, hertz(5.0), true).await.unwrap();
     node.leave();
-    let reset = ProbeRequest::Reset { setting: None };
+    let reset = Command::Reset { setting: None };
     dac.commands.execute(&dac.registry, TARGET, reset.clone(), "test", Nanos(0)).await.unwrap();
     assert!(dac.settings.all().is_empty());
     dac.registry.forget(TARGET.0, None).unwrap();

@@ -9,9 +9,9 @@ use super::{
     shard::Shard,
 };
 use oasis_access::Verb;
-use oasis_dac::{Delivery, Instance, Options, PeerLine, ProbeRequest, StartAt};
+use oasis_dac::{Delivery, Instance, Options, PeerLine, StartAt};
 use oasis_websocket::Opcode;
-use oasis_wire::eisa::ClientCommand;
+use oasis_wire::{command::Command, eisa::ClientCommand};
 use std::sync::Arc;
 
 /// Commands under way; a client of 2012 gets no answers, so more than these are dropped and counted.
@@ -35,7 +35,7 @@ impl Shard {
                 }
             }
             ClientCommand::Hertz { node, instance, hertz } => match hertz.parse() {
-                Ok(hertz) => self.change_rate(key, (node, instance), ProbeRequest::Hertz { hertz }),
+                Ok(hertz) => self.change_rate(key, (node, instance), Command::Hertz { hertz }),
                 Err(_) => self.unanswerable(key, "hertz_out_of_range"),
             },
             ClientCommand::Schema { node, instance } => {
@@ -75,7 +75,7 @@ impl Shard {
         found
     }
 
-    fn change_rate(&mut self, key: usize, target: (String, String), wish: ProbeRequest) {
+    fn change_rate(&mut self, key: usize, target: (String, String), wish: Command) {
         let Some(client) = self.connections.get_mut(key).and_then(client) else { return };
         if client.commands >= MAX_COMMANDS {
             return self.unanswerable(key, "busy");

@@ -4,8 +4,9 @@ use crate::{
     message::{AnnouncedInstance, CommandResult, ToDevice},
     uplink::Uplink,
 };
-use oasis_channel::{Command, Failure, InstanceState, Outcome};
+use oasis_channel::{Failure, InstanceState, Outcome};
 use oasis_probe::forward::ForwardedCommand;
+use oasis_wire::command::Command;
 use std::time::{Duration, Instant};
 
 /// A command without an answer is repeated after this time.
@@ -151,6 +152,10 @@ fn encoded(command: &Command) -> Result<(u8, u32), Failure> {
         Command::Trigger => Err(Failure::new("no_recorder", "instances of a device have no flight recorder")),
         Command::Deadband { .. } => {
             Err(Failure::new("not_on_change", "the application of a device decides which changes it keeps"))
+        }
+        Command::Demand(_) | Command::DemandOff | Command::Reset { .. } => {
+            let message = format!("{} is a command for the DAC, not for the node", command.name());
+            Err(Failure::new("unknown_command", message))
         }
     }
 }

@@ -3,9 +3,12 @@ use crate::{
     frame::Deframer,
     message::{AnnouncedInstance, CommandResult, parse},
 };
-use oasis_channel::{Command, Outcome};
+use oasis_channel::Outcome;
 use oasis_probe::forward::{ForwardedCommand, Missing, NewBatch};
-use oasis_wire::batch::{Encoder, Fields};
+use oasis_wire::{
+    batch::{Encoder, Fields},
+    command::Command,
+};
 use std::{collections::VecDeque, sync::Mutex};
 
 const TYPE: &str = r#"{"name":"P","uuid":"0f3c7d52-9c7e-4a57-8a9f-62c1f1b8c7aa","version":"1.0","metrics":[{"name":"x","type":"int16"}]}"#;

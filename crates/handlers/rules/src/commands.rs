@@ -1,9 +1,10 @@
 //! Commands of rules to probes: bounded in number, and never in a circle.
 
 use oasis_alarms::RuleEvent;
-use oasis_dac::{Dac, ProbeRequest, now};
-use oasis_rules::program::{ActionSpec, Command, Target};
+use oasis_dac::{Dac, now};
+use oasis_rules::program::{self, ActionSpec, Target};
 use oasis_wire::{
+    command::Command,
     pattern,
     quantity::{DemandRange, Hertz},
 };
@@ -33,7 +34,7 @@ pub struct Order {
     pub rule: String,
     pub node: String,
     pub instance: String,
-    pub request: ProbeRequest,
+    pub request: Command,
 }
 
 /// Commands that were sent or refused.
@@ -131,21 +132,21 @@ impl Limiter {
     }
 }
 
-fn request(command: Command) -> ProbeRequest {
+fn request(command: program::Command) -> Command {
     match command {
-        Command::Hertz(hertz) => ProbeRequest::Hertz { hertz },
-        Command::Enable => ProbeRequest::Enable,
-        Command::Disable => ProbeRequest::Disable,
-        Command::SampleNow => ProbeRequest::SampleNow,
-        Command::Trigger => ProbeRequest::Trigger,
-        Command::Demand => demand(),
-        Command::DemandOff => ProbeRequest::DemandOff,
+        program::Command::Hertz(hertz) => Command::Hertz { hertz },
+        program::Command::Enable => Command::Enable,
+        program::Command::Disable => Command::Disable,
+        program::Command::SampleNow => Command::SampleNow,
+        program::Command::Trigger => Command::Trigger,
+        program::Command::Demand => demand(),
+        program::Command::DemandOff => Command::DemandOff,
     }
 }
 
 /// Between these bounds readers decide.
-fn demand() -> ProbeRequest {
-    DemandRange::new(Hertz::ONE, Hertz::FASTEST).map_or(ProbeRequest::DemandOff, ProbeRequest::Demand)
+fn demand() -> Command {
+    DemandRange::new(Hertz::ONE, Hertz::FASTEST).map_or(Command::DemandOff, Command::Demand)
 }
 
 /// Sends commands on a thread of its own: a node may take seconds to answer. The thread ends when this is dropped.
@@ -198,7 +199,7 @@ mod tests {
     }
 
     fn action(on: EventKind, target: Target) -> ActionSpec {
-        ActionSpec { on, command: Command::Trigger, target }
+        ActionSpec { on, command: program::Command::Trigger, target }
     }
 
     const ALL: [(&str, &str); 3] = [("plant", "pump"), ("plant", "recorder"), ("other", "recorder")];

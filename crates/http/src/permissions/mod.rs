@@ -16,7 +16,7 @@ mod routes;
 mod verbs;
 
 pub use caller::Caller;
-pub use command::{CommandFailure, verb_of};
+pub use command::CommandFailure;
 pub use enforce::forgotten;
 pub use identify::{cookie_name, named_cookie, session_cookie};
 pub use nodes::nanos;

@@ -10,9 +10,12 @@ use crate::{
     target::{Target, named},
 };
 use clap::{Args, Subcommand};
-use oasis_dac::{NamedRequest, ProbeRequest, settings::SettingName};
+use oasis_dac::NamedRequest;
 use oasis_tem::DacName;
-use oasis_wire::quantity::{DemandRange, Hertz, RateOutOfRange};
+use oasis_wire::{
+    command::{Command, SettingName},
+    quantity::{DemandRange, Hertz, RateOutOfRange},
+};
 use serde_json::{Value, json};
 use std::str::FromStr;
 use uuid::Uuid;
@@ -106,7 +109,7 @@ impl FromStr for Least {
     }
 }
 
-impl TryFrom<What> for ProbeRequest {
+impl TryFrom<What> for Command {
     type Error = anyhow::Error;
     fn try_from(what: What) -> anyhow::Result<Self> {
         Ok(match what {
@@ -156,7 +159,7 @@ async fn send(
 
 /// Sends a command to one instance, or to all that match a pattern, and prints their states.
 pub async fn run(arguments: Arguments) -> anyhow::Result<()> {
-    let wish = ProbeRequest::try_from(arguments.what.clone())?;
+    let wish = Command::try_from(arguments.what.clone())?;
     if !arguments.target.is_pattern() {
         return run_one(&arguments, &arguments.target, &wish).await;
     }
@@ -185,7 +188,7 @@ fn matching(arguments: &Arguments) -> anyhow::Result<Vec<Target>> {
 }
 
 /// Sends one command and prints the state of the instance.
-async fn run_one(arguments: &Arguments, target: &Target, wish: &ProbeRequest) -> anyhow::Result<()> {
+async fn run_one(arguments: &Arguments, target: &Target, wish: &Command) -> anyhow::Result<()> {
     let uuid = arguments.uuid.unwrap_or_else(Uuid::new_v4);
     let request = NamedRequest { uuid, keep: arguments.keep, request: wish.clone() };
     let (done, dac) = match send(&arguments.located, target, &request).await {
@@ -200,7 +203,7 @@ async fn run_one(arguments: &Arguments, target: &Target, wish: &ProbeRequest) ->
     let at = dac.map_or_else(String::new, |dac| format!(" (at {dac})"));
     let at = if arguments.keep { format!(", kept for the next runs{at}") } else { at };
     match (wish, done["hertz"].as_f64()) {
-        (ProbeRequest::Demand(range), _) => {
+        (Command::Demand(range), _) => {
             println!("{target}: {} to {} Hz on demand of readers, {state}{at}", range.min(), range.max());
         }
         (_, Some(hertz)) => println!("{target}: {hertz} Hz, {state}{at}"),

@@ -12,9 +12,8 @@ use crate::{
     target::Target,
 };
 use clap::{Args, Subcommand};
-use oasis_dac::settings::SettingName;
 use oasis_format::visible::Visible;
-use oasis_wire::time;
+use oasis_wire::{command::SettingName, time};
 use serde_json::Value;
 use std::io::{self, Write};
 

@@ -12,9 +12,10 @@ use oasis_channel::{
     Counters, DacMessage, Drops, Failure, InstanceState, NodeIdentity, NodeMessage, PROTOCOL,
     RegisteredInstance, ResumeSecret, frame::Frame,
 };
-use oasis_dac::{Config, Dac, Moment, ProbeRequest, StartAt, session::NodeSession};
+use oasis_dac::{Config, Dac, Moment, StartAt, session::NodeSession};
 use oasis_wire::{
     batch::{Encoder, Fields},
+    command::Command,
     loss::Cause,
     probe_kind::ProbeKind,
     quantity::{Nanos, TopicId},

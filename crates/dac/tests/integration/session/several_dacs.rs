@@ -277,8 +277,7 @@ async fn a_node_that_is_silent_here_and_connected_elsewhere_is_not_online() {
     assert!(!moved(Uuid::from_u128(9), 2, 3 * NANOS_PER_SECOND), "it was another process");
     assert!(moved(run, 2, 3 * NANOS_PER_SECOND));
     assert!(peer.commands.is_closed(), "its connection ends");
-    let sent =
-        dac.commands.execute(&dac.registry, ("a", "beat"), ProbeRequest::Enable, "test", Nanos(0)).await;
+    let sent = dac.commands.execute(&dac.registry, ("a", "beat"), Command::Enable, "test", Nanos(0)).await;
     assert_eq!(sent.unwrap_err().code(), "node_moved");
     let (_peer, _) = joined(&dac, 3).unwrap();
     assert!(dac.registry.node("a").unwrap().is_online(), "it is back");
@@ -416,7 +415,7 @@ async fn a_command_follows_its_node_once_with_the_same_uuid() {
     let dac = dac();
     let (stale, mut to_stale) = Upstream::new(&dac);
     relay(&stale, 1);
-    let command = NamedRequest { uuid: Uuid::from_u128(7), keep: false, request: ProbeRequest::Enable };
+    let command = NamedRequest { uuid: Uuid::from_u128(7), keep: false, request: Command::Enable };
     let execute = |command| dac.commands.execute(&dac.registry, ("a", "beat"), command, "test", Nanos(0));
     let (home, mut to_home) = Upstream::new(&dac);
     let upstreams = async {
@@ -437,8 +436,7 @@ async fn a_command_follows_its_node_once_with_the_same_uuid() {
 async fn a_command_whose_connection_ends_has_an_unknown_outcome_and_is_not_sent_again() {
     let dac = dac();
     let (mut peer, _) = joined(&dac, 1).unwrap();
-    let execute =
-        || dac.commands.execute(&dac.registry, ("a", "beat"), ProbeRequest::Enable, "test", Nanos(0));
+    let execute = || dac.commands.execute(&dac.registry, ("a", "beat"), Command::Enable, "test", Nanos(0));
     let ends = async {
         let sent = peer.commands.recv().await.unwrap();
         assert!(matches!(sent, DacMessage::Command { uuid: Some(_), .. }), "{sent:?}");

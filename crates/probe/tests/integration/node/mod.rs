@@ -4,12 +4,13 @@ mod forwarded;
 mod process;
 mod recorder;
 
-use oasis_channel::{Command, Drops, Failure, InstanceState, Outcome};
+use oasis_channel::{Drops, Failure, InstanceState, Outcome};
 use oasis_probe::{
     Deadbands, Grant, Hertz, Node, NodeBuilder, NodeConfig, NodeError, Overflow, ProbeState, ProbeType,
     PushedKind, RealTime, RingConfig, RowProbe,
 };
 use oasis_wire::{
+    command::Command,
     probe_kind::ProbeKind,
     quantity::Epoch,
     schema::{Metric, MetricType},

@@ -1,11 +1,12 @@
 //! A DAC that records what it receives.
 
 use oasis_channel::{
-    Command, Connector, Counters, DacMessage, Failure, NodeIdentity, NodeMessage, Outcome, PROTOCOL,
-    Receiver, RegisteredInstance, Sender, TopicAssignment,
+    Connector, Counters, DacMessage, Failure, NodeIdentity, NodeMessage, Outcome, PROTOCOL, Receiver,
+    RegisteredInstance, Sender, TopicAssignment,
 };
 use oasis_wire::{
     batch::Batch,
+    command::Command,
     quantity::{Epoch, TopicId},
     schema::ProbeType,
     value::Value,

@@ -1,16 +1,13 @@
 //! The audit logs of several DACs as one, in the order of their times.
 
 use super::audit_log::{Filter, line};
-use crate::{
-    live::{api, locate::Located},
-    output_format::Format,
-    time_flag,
-};
+use crate::{live::locate::Located, output_format::Format, time_flag};
 use anyhow::bail;
 use clap::Args;
 use oasis_access::Record;
 use oasis_client::{Api, DacAddress, Server, TemAddress};
 use oasis_format::visible::Visible;
+use oasis_site::api;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::{

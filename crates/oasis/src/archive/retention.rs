@@ -1,8 +1,8 @@
 //! `oasis archive retention`: controls how a DAC evicts old samples.
 
-use crate::live::api;
 use clap::{Args, Subcommand};
 use oasis_client::Server;
+use oasis_site::api;
 use std::io::{self, Write};
 use ureq::http::Method;
 

@@ -1,10 +1,11 @@
 //! `oasis archive status`: the archive of a running DAC, and its warnings.
 
 use super::{count, size};
-use crate::{live::api, output_format::Format};
+use crate::output_format::Format;
 use clap::Args;
 use oasis_client::Server;
 use oasis_format::visible::Visible;
+use oasis_site::api;
 use serde_json::Value;
 use std::io::{self, Write};
 

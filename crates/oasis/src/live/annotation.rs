@@ -1,10 +1,11 @@
 //! `oasis annotation`: notes at a time or for a span.
 
-use crate::{broken_pipe::is_broken_pipe, live::api, output_format::Format};
+use crate::{broken_pipe::is_broken_pipe, output_format::Format};
 use anyhow::Context;
 use clap::{Args, Subcommand};
 use oasis_client::{Api, Server};
 use oasis_format::visible::Visible;
+use oasis_site::api;
 use oasis_wire::time;
 use serde_json::{Value, json};
 use std::{

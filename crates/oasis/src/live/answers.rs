@@ -1,7 +1,7 @@
 //! Whether a DAC answers at an address already.
 
-use super::api;
 use oasis_client::{Api, Server};
+use oasis_site::api;
 
 /// Whether a DAC of OASIS has its page there.
 pub fn is_dac(page: &str) -> bool {

@@ -1,8 +1,9 @@
 //! `oasis audit`: whether every generated sample is accounted for.
 
-use crate::{live::api, live::arguments::Audit, output_format::Format};
+use crate::{live::arguments::Audit, output_format::Format};
 use anyhow::bail;
 use oasis_format::visible::Visible;
+use oasis_site::api;
 use serde_json::Value;
 use std::io::{self, Write};
 

@@ -2,7 +2,6 @@
 
 use crate::{
     live::{
-        client::{Client, Refusal},
         list,
         locate::Located,
         unknown::{UnknownInstance, explained},
@@ -11,6 +10,7 @@ use crate::{
 };
 use clap::{Args, Subcommand};
 use oasis_dac::NamedRequest;
+use oasis_site::client::{Client, Refusal};
 use oasis_tem::DacName;
 use oasis_wire::{
     command::{Command, SettingName},

@@ -1,12 +1,12 @@
 //! `oasis handlers`: lists and controls the handlers of a DAC.
 
 use crate::{
-    live::api,
     live::arguments::{Handlers, HandlersAct},
     output_format::Format,
 };
 use oasis_client::Api;
 use oasis_format::visible::Visible;
+use oasis_site::api;
 use serde_json::Value;
 use std::io::{self, Write};
 use ureq::http::Method;

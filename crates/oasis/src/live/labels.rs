@@ -2,7 +2,7 @@
 
 use crate::{
     broken_pipe::is_broken_pipe,
-    live::{api, list::table, locate::Located, unknown},
+    live::{list::table, locate::Located, unknown},
     output_format::Format,
 };
 use anyhow::bail;
@@ -10,6 +10,7 @@ use clap::{Args, Subcommand};
 use oasis_client::Api;
 use oasis_dac::settings::check_label;
 use oasis_format::visible::Visible;
+use oasis_site::api;
 use oasis_wire::pattern::matches;
 use serde_json::{Map, Value, json};
 use std::{

@@ -1,13 +1,14 @@
 //! `oasis list`: the probe instances that a DAC knows, or all DACs of a TEM.
 
 use crate::{
-    live::{api, arguments::List, dacs, locate::NamedServer},
+    live::{arguments::List, dacs, locate::NamedServer},
     output_format::Format,
     target::Target,
 };
 use anyhow::bail;
 use oasis_client::{ClientError, Server};
 use oasis_format::visible::Visible;
+use oasis_site::api;
 use oasis_tem::DacName;
 use serde_json::Value;
 use std::{

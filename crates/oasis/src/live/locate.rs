@@ -1,11 +1,11 @@
 //! Which DAC a command talks to: one that is named by its address, or one that a TEM knows.
 
-use super::host_token;
 use crate::target::Target;
 use anyhow::{Context, anyhow, bail};
 use clap::Args;
 use oasis_client::{DEFAULT_URL, DacAddress, FetchedTems, Server, TemAddress, TemAddresses, TemList, Tems};
 use oasis_format::visible::Visible;
+use oasis_site::host_token;
 use oasis_tem::{DacName, DacView};
 use std::{
     env,

@@ -3,26 +3,18 @@
 mod accounts;
 pub mod alarms;
 pub mod annotation;
-#[cfg_attr(not(feature = "mdns"), path = "no_announcement.rs")]
-mod announcement;
 mod answers;
-pub mod api;
 pub mod arguments;
 mod audit;
-mod beat_stream;
 #[cfg(any(feature = "dds", feature = "nats"))]
 mod carried;
-mod client;
 pub mod command;
-mod copies;
 mod dacs;
 mod demo;
 pub mod doctor;
 mod encryption;
-mod follow;
 mod generated;
 mod handlers;
-mod host_token;
 pub mod labels;
 pub mod list;
 pub mod locate;
@@ -32,11 +24,8 @@ mod own_connector;
 mod own_node;
 mod peers;
 pub mod probe_choice;
-mod registration;
-mod relay;
 mod remedy;
 pub mod replay;
-mod revive;
 mod serve;
 pub mod settings;
 mod shards;

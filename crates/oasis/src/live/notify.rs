@@ -1,11 +1,11 @@
 //! `oasis notify`: the destinations of notifications, and a test of one.
 
 use crate::{
-    live::api,
     live::arguments::{Notify, NotifyAct},
     output_format::Format,
 };
 use oasis_format::visible::Visible;
+use oasis_site::api;
 use serde_json::{Value, json};
 use std::io::{self, Write};
 use ureq::http::Method;

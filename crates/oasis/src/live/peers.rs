@@ -1,11 +1,11 @@
 //! Exchanges the list of a TEM with others.
 
-use super::{api, registration::usable};
 use anyhow::{Context, bail};
 use oasis_api::Tem;
 use oasis_client::{Api, ClientError, Server, token};
 use oasis_dac::config::TemConfig;
 use oasis_health::Health;
+use oasis_site::{api, registration::usable};
 use oasis_tem::{Identity, Peer, Report};
 use std::{path::PathBuf, sync::Arc, thread, time::Duration};
 use ureq::http::Method;

@@ -1,8 +1,8 @@
 //! Explains the error of a node whose address or channel is not that of its DAC.
 
-use super::api;
 use oasis_channel::Failure;
 use oasis_client::Server;
+use oasis_site::api;
 use serde_json::Value;
 use tokio::task::spawn_blocking;
 

@@ -14,7 +14,7 @@ pub use stop::Stop;
 use super::{
     arguments,
     demo::{self, Plant},
-    encryption, host_token,
+    encryption,
     node::{
         dacs::find,
         state::{NamedOptions, NodeState},
@@ -30,6 +30,7 @@ use oasis_ei_node::{Channel, NodeSettings};
 use oasis_gateway::Gateway;
 use oasis_health::Health;
 use oasis_probe::Node;
+use oasis_site::host_token;
 use oasis_tem::DacName;
 use running::{Parts, RunningDac};
 use serde_json::{Value, json};

@@ -3,7 +3,7 @@
 use crate::{
     broken_pipe::is_broken_pipe,
     live::{
-        api, command,
+        command,
         list::table,
         locate::{Located, NamedServer},
         unknown,
@@ -13,6 +13,7 @@ use crate::{
 };
 use clap::{Args, Subcommand};
 use oasis_format::visible::Visible;
+use oasis_site::api;
 use oasis_wire::{command::SettingName, time};
 use serde_json::Value;
 use std::io::{self, Write};

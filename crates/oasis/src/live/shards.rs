@@ -1,6 +1,7 @@
 //! `oasis shards`: the threads that write to WebSockets, and how many there are.
 
-use crate::{live::api, live::arguments::Shards, output_format::Format};
+use crate::{live::arguments::Shards, output_format::Format};
+use oasis_site::api;
 use serde_json::{Value, json};
 use std::io::{self, Write};
 use ureq::http::Method;

@@ -1,8 +1,9 @@
 //! `oasis sign-in-link`: another link to the page of a DAC that is closed to other users of its host.
 
-use super::{api, arguments::SignInLink, host_token, serve::link_to};
+use super::{arguments::SignInLink, serve::link_to};
 use crate::broken_pipe::is_broken_pipe;
 use anyhow::{Context, bail};
+use oasis_site::{api, host_token};
 use serde_json::Value;
 use std::io::{self, Write};
 use ureq::http::Method;

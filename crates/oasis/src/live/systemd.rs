@@ -1,14 +1,12 @@
 //! Reports to systemd (`Type=notify`, `WatchdogSec=`; sd_notify(3)). Does nothing elsewhere.
 
 use oasis_health::{Finding, FindingKind, Health, Watchdog};
+use oasis_site::revive::RUNTIME;
 use sd_notify::NotifyState;
 use std::{
     io,
     time::{Duration, Instant},
 };
-
-/// The watched task whose hang means that the DAC serves no client.
-pub const RUNTIME: &str = "tokio runtime";
 
 /// Reports that the service has started.
 pub fn ready() {

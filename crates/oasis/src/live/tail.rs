@@ -7,15 +7,16 @@ mod printer;
 mod route;
 
 use crate::{
-    live::api::RESPONSE_TIMEOUT,
-    live::arguments::Tail,
-    live::client::{Client, Incoming},
-    live::unknown::UnknownInstance,
+    live::{arguments::Tail, unknown::UnknownInstance},
     target::{self, Target},
 };
 use anyhow::{Context, anyhow, bail};
 use oasis_client::{ClientError, DacAddress, Server};
 use oasis_format::visible::Visible;
+use oasis_site::{
+    api::RESPONSE_TIMEOUT,
+    client::{Client, Incoming},
+};
 use oasis_wire::{batch::Header, gap::Gap, schema::ProbeType};
 use position::FollowPosition;
 use presence::Presence;

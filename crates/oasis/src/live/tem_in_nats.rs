@@ -1,10 +1,10 @@
 //! A TEM that NATS keeps: each DAC reports there, and lists in its own TEM all that do.
 
-use super::revive::revive;
 use anyhow::Context;
 use oasis_api::{Reporter, Tem};
 use oasis_health::Health;
 use oasis_nats::{Connection, Members, NatsConfig, NatsError, Target};
+use oasis_site::revive::revive;
 use oasis_tem::{DacName, HEARTBEAT, Heartbeat};
 use serde::{Deserialize, Serialize};
 use std::{

@@ -59,7 +59,7 @@ pub fn accept(config: &DdsConfig, name: DacName, dac: &Arc<Dac>, security: Secur
 #[expect(clippy::unnecessary_wraps, reason = "the other one fails")]
 fn accept_from(config: DdsConfig, name: DacName, dac: &Arc<Dac>, security: Security) -> anyhow::Result<()> {
     let place = Arc::new(super::carried::StreamReceiver { dac: dac.clone(), security });
-    tokio::spawn(super::revive::revive(dac.health.clone(), "data channel over DDS", move || {
+    tokio::spawn(oasis_site::revive::revive(dac.health.clone(), "data channel over DDS", move || {
         oasis_dds::channel::serve(config.clone(), name.to_string(), place.clone())
     }));
     Ok(())

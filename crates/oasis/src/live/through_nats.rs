@@ -45,7 +45,7 @@ pub fn accept(config: &NatsConfig, name: DacName, dac: &Arc<Dac>, security: Secu
 fn accept_from(target: Target, name: DacName, dac: &Arc<Dac>, security: Security) -> anyhow::Result<()> {
     let channel = Arc::new(super::carried::StreamReceiver { dac: dac.clone(), security });
     let health = dac.health.clone();
-    tokio::spawn(super::revive::revive(health, "data channel over NATS", move || {
+    tokio::spawn(oasis_site::revive::revive(health, "data channel over NATS", move || {
         oasis_nats::channel::serve(target.clone(), name.to_string(), channel.clone())
     }));
     Ok(())

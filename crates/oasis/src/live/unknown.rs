@@ -1,9 +1,9 @@
 //! Explains an instance that a DAC does not know: whether it knows the node, and which names are similar.
 
-use super::api;
 use crate::target::Target;
 use oasis_client::{Api, ClientError, Server, similar};
 use oasis_format::visible::Visible;
+use oasis_site::api;
 use oasis_wire::pattern::matches;
 use serde_json::Value;
 use std::fmt;

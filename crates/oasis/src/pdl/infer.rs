@@ -1,10 +1,11 @@
 //! `oasis pdl infer`
 
 use super::arguments::Infer;
-use crate::{broken_pipe::is_broken_pipe, live::api, replace::replace};
+use crate::{broken_pipe::is_broken_pipe, replace::replace};
 use anyhow::{Context, bail};
 use oasis_client::Api;
 use oasis_pdl_gen::infer::infer;
+use oasis_site::api;
 use oasis_wire::schema::ProbeType;
 use std::{
     io::{self, Write},

@@ -1,9 +1,9 @@
 //! Types and instances of a running DAC.
 
-use crate::live::api;
 use anyhow::Context;
 use oasis_client::{DacAddress, Server};
 use oasis_rules::{EditorCatalog, KnownInstance};
+use oasis_site::api;
 use oasis_wire::schema::ProbeType;
 use serde_json::Value;
 use std::{collections::HashSet, path::PathBuf, sync::Arc};

@@ -1,11 +1,9 @@
 //! `oasis rules list`: what a running DAC evaluates.
 
 use super::arguments::List;
-use crate::{
-    live::{api, list::table},
-    output_format::Format,
-};
+use crate::{live::list::table, output_format::Format};
 use oasis_format::visible::Visible;
+use oasis_site::api;
 use serde_json::Value;
 use std::{
     io::{self, Write},

@@ -1,11 +1,12 @@
 //! Queries that a running DAC answers.
 
 use super::{HELP, print_schema, print_tables, rows_of};
-use crate::{broken_pipe::is_broken_pipe, live::api};
+use crate::broken_pipe::is_broken_pipe;
 use anyhow::{Context, bail};
 use oasis_client::{Api, Server};
 use oasis_format::{Format, table::Cell};
 use oasis_query::TableInfo;
+use oasis_site::api;
 use serde_json::{Value, json};
 use std::io::{self, BufWriter, Write};
 use ureq::http::Method;

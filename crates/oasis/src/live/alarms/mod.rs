@@ -6,11 +6,12 @@ mod journal;
 mod line;
 mod statistics;
 
-use crate::{broken_pipe::is_broken_pipe, live::api, live::list::table, output_format::Format};
+use crate::{broken_pipe::is_broken_pipe, live::list::table, output_format::Format};
 use anyhow::Context;
 pub use arguments::Arguments;
 use arguments::{On, Only, Until, Verb};
 use oasis_client::Api;
+use oasis_site::api;
 use serde_json::{Value, json};
 use std::io::{self, Write};
 use ureq::http::Method;

@@ -1,11 +1,11 @@
 //! `oasis node enroll`: makes the node's key, and gets a certificate for it from the DAC.
 
 use super::state::{Enrollment, NodeState};
-use crate::live::api;
 use anyhow::{Context, anyhow, bail};
 use clap::Args;
 use oasis_client::{ClientError, Server, token};
 use oasis_probe::host_name;
+use oasis_site::api;
 use oasis_tls::NodeKey;
 use serde_json::json;
 use std::{fs, path::PathBuf};

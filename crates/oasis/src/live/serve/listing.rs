@@ -1,15 +1,15 @@
 //! Lists a DAC: in its own TEM, in others, in NATS, and in the local network.
 
 use super::running::RunningDac;
-use crate::live::{
-    announcement::AnnouncedTem,
-    peers,
-    registration::{self, Registrations},
-    revive::revive,
-};
+use crate::live::peers;
 use oasis_api::{Api, Registrant, Reporter, Tem};
 use oasis_client::Server;
 use oasis_dac::config::TemConfig;
+use oasis_site::{
+    announcement::AnnouncedTem,
+    registration::{self, Registrations},
+    revive::revive,
+};
 use oasis_tem::{Identity, Kind};
 use std::{net::SocketAddr, sync::Arc};
 

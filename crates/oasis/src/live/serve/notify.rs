@@ -1,10 +1,10 @@
 //! The destinations that a DAC notifies of its alarms.
 
-use crate::live::registration;
 use anyhow::{Context, bail};
 use oasis_alarms::Alarms;
 use oasis_dac::config::TemConfig;
 use oasis_notify::{Configured, NotifyHandler};
+use oasis_site::registration;
 use oasis_tem::Kind;
 use std::sync::Arc;
 

@@ -8,17 +8,8 @@ use super::{
 use crate::{
     config::Config,
     live::{
-        accounts,
-        announcement::Announcement,
-        copies::CopySources,
-        encryption,
-        follow::Sources,
-        own_connector::OwnConnector,
-        own_node, peers,
-        registration::{self, Registrations},
-        relay::Relays,
-        revive::beat,
-        systemd, through_dds, through_nats,
+        accounts, encryption, own_connector::OwnConnector, own_node, peers, systemd, through_dds,
+        through_nats,
     },
 };
 use anyhow::Context;
@@ -38,6 +29,14 @@ use oasis_health::Watchdog;
 use oasis_http::permissions::Permissions;
 use oasis_oidc::OpenId;
 use oasis_probe::Node;
+use oasis_site::{
+    announcement::Announcement,
+    copies::CopySources,
+    follow::Sources,
+    registration::{self, Registrations},
+    relay::Relays,
+    revive::beat,
+};
 use oasis_store::ArchiveConfig;
 use oasis_tem::Kind;
 use oasis_tls::ServerTls;
@@ -163,7 +162,7 @@ impl RunningDac {
             Parts::Dac | Parts::Relay => Vec::new(),
         };
         let relays = Relays::new(&config.relay, config.insecure)?;
-        let copies = CopySources::new(&config, &relays, &tems);
+        let copies = CopySources::new(&config.rules.token_file, (&config.relay, &config.tem), &relays, &tems);
         let openid = OpenId::new(config.access.oidc.clone()).context("in the section [access.oidc]")?;
         let sources = Sources::new(&config.access, doors_address, config.insecure)?;
         let permissions = accounts::open(&config.access, doors_address.port())?;

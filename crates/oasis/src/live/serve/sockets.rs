@@ -5,13 +5,13 @@ use crate::{
     live::{
         answers,
         encryption::{self, DATAGRAMS},
-        revive::revive,
     },
 };
 use anyhow::Context;
 use oasis_api::Api;
 use oasis_dac::{Dac, ingest::Security, listener};
 use oasis_health::Health;
+use oasis_site::revive::revive;
 use std::{io::ErrorKind, net::SocketAddr, sync::Arc, time::Duration};
 use tokio::{
     net::{TcpListener, UdpSocket},

@@ -1,10 +1,11 @@
 //! The DACs that a follower may follow, one at a time.
 
 use crate::{
-    live::{host_token, locate::Located, unknown},
+    live::{locate::Located, unknown},
     target::Target,
 };
 use oasis_client::{Api, Server};
+use oasis_site::host_token;
 use serde_json::Value;
 use std::time::Duration;
 use tokio::{

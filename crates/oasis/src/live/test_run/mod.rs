@@ -5,11 +5,12 @@ mod comparison;
 
 pub use arguments::Arguments;
 
-use crate::{live::api, output_format::Format};
+use crate::output_format::Format;
 use anyhow::{Context, bail};
 use arguments::{Description, Verb};
 use oasis_client::Api;
 use oasis_format::visible::Visible;
+use oasis_site::api;
 use oasis_wire::time;
 use serde_json::{Value, json};
 use std::io::{self, Write};

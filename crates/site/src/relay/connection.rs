@@ -8,7 +8,7 @@ use super::{
     upstream::UpstreamState,
     way::{UpstreamServer, understood},
 };
-use crate::live::client::{Client, Incoming};
+use crate::client::{Client, Incoming};
 use anyhow::{Context, anyhow};
 use oasis_client::Server;
 use oasis_dac::{ForwardedCommand, now};

@@ -1,7 +1,7 @@
 //! Relays every DAC that a TEM lists, but no relay: its nodes are those of other DACs.
 
 use super::{Relay, upstream::Upstream};
-use crate::live::{host_token, revive::revive};
+use crate::{host_token, revive::revive};
 use oasis_client::{Server, TemList, Tems};
 use oasis_tem::{DacView, Kind};
 use std::{

@@ -2,7 +2,7 @@
 
 mod connection;
 
-use crate::live::{api::RESPONSE_TIMEOUT, host_token};
+use crate::{api::RESPONSE_TIMEOUT, host_token};
 use anyhow::{Context, bail};
 use connection::{Connection, OpenError, Stream};
 use oasis_client::{ClientError, DacAddress, Server, token, trust};

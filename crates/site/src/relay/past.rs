@@ -1,7 +1,7 @@
 //! Asks an upstream about the past, each question on a connection of its own.
 
 use super::way::{UpstreamServer, understood};
-use crate::live::client::Incoming;
+use crate::client::Incoming;
 use anyhow::{Context, anyhow};
 use oasis_client::ClientError;
 use oasis_dac::{ForwardedQuestion, PastMessage, PastQuestion, Question};

@@ -1,14 +1,16 @@
 //! In place of announcements by multicast DNS, for programs that are built without it: settings that ask for one are refused.
 
-use crate::features::MDNS;
 use std::net::SocketAddr;
 
 /// A TEM that nothing announces.
-#[expect(dead_code, reason = "nothing announces it")]
 pub struct AnnouncedTem {
+    /// As in an announcement.
     pub name: String,
+    /// As in an announcement.
     pub listen: SocketAddr,
+    /// As in an announcement.
     pub doors: String,
+    /// As in an announcement.
     pub is_encrypted: bool,
 }
 
@@ -21,7 +23,7 @@ impl AnnouncedTem {
     /// # Errors
     /// Always.
     pub fn check(&self) -> anyhow::Result<()> {
-        MDNS.require("mdns in [tem] (--mdns)")
+        anyhow::bail!("mdns in [tem] (--mdns) needs mDNS, which this program is built without")
     }
 
     /// Refuses it.

@@ -3,10 +3,10 @@
 //! asks it once a second, and at once when a node has come.
 
 use super::{api, host_token, relay::Relays};
-use crate::config::Config;
 use oasis_alarms::{Alarms, Handover, HandoverPage};
 use oasis_api::Tem;
 use oasis_client::{Api, ClientError, DacAddress, Server, Tems, token};
+use oasis_dac::config::{RelayConfig, TemConfig};
 use oasis_tem::{DacView, Kind};
 use oasis_wire::quantity::Epoch;
 use serde::Deserialize;
@@ -44,13 +44,18 @@ pub struct CopySources {
 
 impl CopySources {
     /// From the upstreams of relays, and the DACs in their TEMs and in those that list this DAC.
-    pub fn new(config: &Config, relays: &Relays, listing: &[Server]) -> Self {
+    pub fn new(
+        token_file: &str,
+        (relay, tem): (&RelayConfig, &TemConfig),
+        relays: &Relays,
+        listing: &[Server],
+    ) -> Self {
         let (upstreams, mut tems) = relays.servers();
         tems.extend(listing.iter().filter(|server| !tems.contains(server)).cloned().collect::<Vec<_>>());
         let path = |path: &Path| (!path.as_os_str().is_empty()).then(|| path.to_owned());
-        let token_file = Some(&config.rules.token_file).filter(|file| !file.is_empty()).map(PathBuf::from);
-        let token_file = token_file.or_else(|| path(&config.relay.token_file));
-        let ca = path(&config.tem.ca).or_else(|| path(&config.relay.ca));
+        let token_file = Some(token_file).filter(|file| !file.is_empty()).map(PathBuf::from);
+        let token_file = token_file.or_else(|| path(&relay.token_file));
+        let ca = path(&tem.ca).or_else(|| path(&relay.ca));
         Self { upstreams, tems, ca, token_file }
     }
 

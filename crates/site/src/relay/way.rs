@@ -1,6 +1,6 @@
 //! The way to an upstream, and its messages.
 
-use crate::live::{api, client::Client};
+use crate::{api, client::Client};
 use anyhow::{Context, anyhow};
 use oasis_client::{Api, Server, token};
 use oasis_relay::Message;

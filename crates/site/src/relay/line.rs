@@ -1,7 +1,7 @@
 //! A connection to an upstream that carries samples.
 
 use super::way::understood;
-use crate::live::client::{Client, Incoming};
+use crate::client::{Client, Incoming};
 use anyhow::{Context, anyhow};
 use oasis_dac::{Instance, UpstreamDemand};
 use oasis_relay::Feed;

@@ -1,7 +1,7 @@
 //! Keeps one upstream connected.
 
 use super::{Relay, alarms::AlarmLink, connection::Connection};
-use crate::live::revive::revive;
+use crate::revive::revive;
 use oasis_alarms::RelayedAlarms;
 use oasis_channel::Backoff;
 use oasis_client::Server;

@@ -1,9 +1,9 @@
 //! The token of a DAC that is closed to other users of its host: commands of its own user find it in the access folder.
 
-use crate::config::Config;
 use anyhow::{Context, bail};
-use oasis_access::host_token_file;
+use oasis_access::{AccessConfig, host_token_file};
 use oasis_client::{ClientError, DacAddress};
+use serde::Deserialize;
 use std::{
     env,
     fs::File,
@@ -14,6 +14,8 @@ use std::{
 
 /// Longest token that is read, bytes.
 const MAX_TOKEN_BYTES: u64 = 4_096;
+/// Longest configuration that is read, bytes.
+const MAX_CONFIGURATION_BYTES: u64 = 1024 * 1024;
 
 /// The same for a client of the API, with the usual folder of accounts.
 ///
@@ -45,8 +47,26 @@ fn usual_folder() -> anyhow::Result<Option<PathBuf>> {
     let variable = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     match variable("OASIS_ACCESS") {
         Some(folder) => Ok(Some(folder)),
-        None => Ok(Config::read(variable("OASIS_CONFIG").as_deref())?.access.folder()),
+        None => Ok(read_section(variable("OASIS_CONFIG").as_deref())?.folder()),
     }
+}
+
+/// A configuration file, without its other sections.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Configuration {
+    access: AccessConfig,
+}
+
+/// Returns the section of the accounts of a configuration file, or the defaults without one.
+fn read_section(path: Option<&Path>) -> anyhow::Result<AccessConfig> {
+    let Some(path) = path else { return Ok(AccessConfig::default()) };
+    let within = || format!("cannot read the configuration {}", path.display());
+    let mut text = String::new();
+    let file = File::open(path).with_context(within)?;
+    file.take(MAX_CONFIGURATION_BYTES).read_to_string(&mut text).with_context(within)?;
+    let configuration: Configuration = toml::from_str(&text).with_context(within)?;
+    Ok(configuration.access)
 }
 
 fn read(path: &Path) -> anyhow::Result<Option<String>> {

@@ -1,10 +1,11 @@
 //! Tasks that start again after a panic.
 
-use super::systemd::RUNTIME;
 use oasis_health::Health;
 use std::time::Duration;
 use tokio::task::JoinSet;
 
+/// The watched task whose hang means that the DAC serves no client.
+pub const RUNTIME: &str = "tokio runtime";
 /// Pause between a panic and the next start.
 const RESTART_DELAY: Duration = Duration::from_millis(500);
 /// Interval at which the runtime shows that it runs tasks.

@@ -1,4 +1,4 @@
-//! Shards come and go while samples flow (`docs/reference/http-api.md`, `oasis shards`).
+//! Shards come and go while samples flow (`docs/reference/http-api.md`, `oasis threads`).
 
 use crate::harness::{Native, Oasis, eventually, eventually_shown, get, instance, oasis, put_from, request};
 use serde_json::{Value, json};

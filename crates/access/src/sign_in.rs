@@ -38,7 +38,9 @@ pub enum SignInError {
     #[error("too many people sign in: try again in a few seconds")]
     Busy,
     /// The code of a link is not good, or not any more.
-    #[error("this link was used, or is older than 10 minutes: make another one with `oasis sign-in-link`")]
+    #[error(
+        "this link was used, or is older than 10 minutes: make another one with `oasis user sign-in-link`"
+    )]
     Link,
     /// The new password is refused.
     #[error(transparent)]

@@ -245,7 +245,7 @@ pub async fn make_link(
     Extension(caller): Extension<Caller>,
 ) -> Result<Response, Problem> {
     if !caller.principal().has_host_token() {
-        let detail = "only the DAC's own user makes links, with the token in its access folder (oasis sign-in-link), if access.local is \"token\"";
+        let detail = "only the DAC's own user makes links, with the token in its access folder (oasis user sign-in-link), if access.local is \"token\"";
         return Err(Problem::new(StatusCode::FORBIDDEN, "host_token_required", detail));
     }
     let permissions = &doors.permissions;

@@ -3,17 +3,17 @@
 #[cfg(feature = "live")]
 use crate::backup;
 use crate::{
-    access, archive, ca, completions, export, features, forget, import, init, lab, man_pages, pdl, rules,
-    setup, sql,
+    access, archive, ca, completions, exit_codes, export, features, groups, import, init, lab, man_pages,
+    pdl, rules, setup, sql,
 };
 #[cfg(feature = "live")]
 use crate::{
     live::arguments::{
-        Audit, Dac, Demo, Handlers, List, Node, Notify, Relay, Shards, SignInLink, Tail, Tem, Up,
+        Dac, Demo, Handlers, List, Loss, Node, Notify, Relay, SignInLink, Tail, Tem, Threads, Up,
     },
     live::{alarms, annotation, command, doctor, labels, replay, settings, test_run},
 };
-use clap::{Parser, Subcommand};
+use clap::{Command, CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::sync::LazyLock;
 
 /// Returns the version, and the commit if the build knows it.
@@ -38,12 +38,8 @@ fn long_version() -> &'static str {
 #[command(
     version = version(),
     long_version = long_version(),
-    after_help = "Examples:
-  oasis up                                   everything; the page is at http://127.0.0.1:7070
-  oasis tail my-host/processor               follow one probe in the terminal
-  oasis command my-host/processor hertz 10   ten samples a second from now on
-
-OASIS_LOG sets what is logged (such as info or oasis_dac=debug)."
+    after_help = "oasis COMMAND --help has examples; oasis help exit-codes lists exit codes.
+OASIS_LOG sets what is logged, such as info or oasis_dac=debug."
 )]
 pub struct Cli {
     #[command(subcommand)]
@@ -53,10 +49,21 @@ pub struct Cli {
     pub verbose: u8,
 }
 
+/// Returns the command with groups of subcommands in its help.
+pub fn command() -> Command {
+    groups::grouped(Cli::command())
+}
+
+/// Parses the arguments of the process. Exits if they are wrong.
+pub fn parse() -> Cli {
+    let parsed = Cli::from_arg_matches(&command().get_matches());
+    parsed.unwrap_or_else(|error| error.format(&mut command()).exit())
+}
+
 #[derive(Debug, Subcommand)]
 pub enum Verb {
     #[cfg(feature = "live")]
-    /// DAC, page and a node that watches this host, in one process.
+    /// Run a DAC, its page and a node that watches this host.
     #[command(after_help = "Examples:
   oasis up
   oasis up --listen 0.0.0.0:7070 --insecure  for other hosts too: trusted networks only
@@ -65,7 +72,9 @@ pub enum Verb {
   oasis up --archive ~/samples               keep what comes in: docs/guides/keep-samples-on-disk.md")]
     Up(Up),
     #[cfg(feature = "live")]
-    /// DAC, page and a simulated plant of three nodes: with alarms, losses, restarts, logs and a map. Keeps nothing, even if an archive is named.
+    /// Run a DAC and a simulated plant, with alarms and losses.
+    ///
+    /// Three nodes, restarts, logs and a map. Keeps nothing, even if an archive is named.
     #[command(after_help = "Examples:
   oasis demo                                 the page is at http://127.0.0.1:7070
   oasis demo --listen 127.0.0.1:7080 --channel-listen 127.0.0.1:7081
@@ -73,47 +82,8 @@ pub enum Verb {
 The bearing of pump-2 gets hot once a minute. boiler-1 is away for 8 s every two minutes. The arm of robot-3 loses
 samples every 20 s.")]
     Demo(Demo),
-    /// Make a folder with a program that OASIS watches: code, build file and settings (docs/tutorial.md).
-    #[command(after_help = "Examples:
-  oasis init machine --lang rust
-  oasis init machine --lang cpp --sdk ~/.local
-  oasis init pump --lang python --name plant-7
-
-It changes no file that exists, and prints the commands that build and run the program.")]
-    Init(init::Arguments),
     #[cfg(feature = "live")]
-    /// Check whether this host can run OASIS: ports, clock, limits, disk, configuration. Says what to do.
-    #[command(after_help = "Examples:
-  oasis doctor
-  oasis doctor --config /etc/oasis/oasis.toml
-
-It changes nothing, and fails if there is a problem.")]
-    Doctor(doctor::Arguments),
-    #[cfg(feature = "live")]
-    /// The DAC with its page, API and doors; nodes connect to it.
-    #[command(after_help = "Examples:
-  oasis dac
-  oasis dac --channel-listen 0.0.0.0:7071 --tls-certificate dac.pem --tls-key dac.key
-  oasis dac --tem https://tem.example.org:7070 --dac-name hall-1
-  oasis dac --config oasis.toml")]
-    Dac(Dac),
-    #[cfg(feature = "live")]
-    /// Names the DACs of a site, so that tools and nodes find them; each DAC can do this too (docs/guides/name-dacs.md).
-    #[command(after_help = "Examples:
-  oasis tem --listen 127.0.0.1:7000
-  oasis dac --tem http://127.0.0.1:7000 --dac-name hall-1
-  oasis list --dacs --tem http://127.0.0.1:7000
-  oasis tail --tem http://127.0.0.1:7000 plant-7/processor")]
-    Tem(Tem),
-    #[cfg(feature = "live")]
-    /// Serves the nodes of other DACs to many readers, with one subscription a topic (docs/guides/relay-other-dacs.md).
-    #[command(after_help = "Examples:
-  oasis relay --upstream http://127.0.0.1:7070 --listen 127.0.0.1:7080
-  oasis relay --tem https://tem.example.org:7070 --ca ca.pem --token-file relay.token   all DACs of a site
-  oasis tail --url http://127.0.0.1:7080 plant-7/processor")]
-    Relay(Relay),
-    #[cfg(feature = "live")]
-    /// A node that watches this host.
+    /// Run a node that watches this host.
     #[command(after_help = "Examples:
   oasis node --dac 192.0.2.7:7071
   oasis node --tem http://192.0.2.7:7070 --dac-name hall-1
@@ -123,61 +93,75 @@ It changes nothing, and fails if there is a problem.")]
   oasis node --device udp:192.0.2.7:7080     devices of a network of their own")]
     Node(Node),
     #[cfg(feature = "live")]
+    /// Run a DAC: nodes connect to it, and it serves page and API.
+    #[command(after_help = "Examples:
+  oasis dac
+  oasis dac --channel-listen 0.0.0.0:7071 --tls-certificate dac.pem --tls-key dac.key
+  oasis dac --tem https://tem.example.org:7070 --dac-name hall-1
+  oasis dac --config oasis.toml")]
+    Dac(Dac),
+    #[cfg(feature = "live")]
+    /// Run a TEM, which knows where each DAC of a site is.
+    ///
+    /// Tools and nodes find DACs through it. Each DAC can do this too (docs/guides/name-dacs.md).
+    #[command(after_help = "Examples:
+  oasis tem --listen 127.0.0.1:7000
+  oasis dac --tem http://127.0.0.1:7000 --dac-name hall-1
+  oasis list --dacs --tem http://127.0.0.1:7000
+  oasis tail --tem http://127.0.0.1:7000 plant-7/processor")]
+    Tem(Tem),
+    #[cfg(feature = "live")]
+    /// Run a relay: it serves nodes of other DACs to many readers.
+    ///
+    /// A topic has one subscription (docs/guides/relay-other-dacs.md).
+    #[command(after_help = "Examples:
+  oasis relay --upstream http://127.0.0.1:7070 --listen 127.0.0.1:7080
+  oasis relay --tem https://tem.example.org:7070 --ca ca.pem --token-file relay.token   all DACs of a site
+  oasis tail --url http://127.0.0.1:7080 plant-7/processor")]
+    Relay(Relay),
+    #[cfg(feature = "live")]
+    /// List probe instances that a DAC knows.
+    #[command(after_help = "Examples:
+  oasis list
+  oasis list network
+  oasis list --dacs                          DACs that have registered here
+  oasis list --json | jq -r .type")]
+    List(List),
+    #[cfg(feature = "live")]
     /// Follow probe instances in the terminal.
     #[command(after_help = "Examples:
   oasis tail                                 all that is online
   oasis tail my-host/processor               one instance
   oasis tail 'my-host/*'                     all of a node
-  oasis tail my-host/processor --format json | jq .metrics.idle_time
+  oasis tail my-host/processor --json | jq .metrics.idle_time
   oasis tail my-host/processor --delivery max_hz=1
   oasis tail my-host/processor -n 20         the newest 20 samples, then live
   oasis tail my-host/processor --from -15m   the last quarter of an hour, then live
   oasis tail my-host/processor --from 2026-05-04T12:00:00Z --to 2026-05-04T12:05:00Z
-  oasis tail --from 2026-05-04 --to 2026-05-05 --format json > that-day.jsonl")]
+  oasis tail --from 2026-05-04 --to 2026-05-05 --json > that-day.jsonl")]
     Tail(Tail),
     #[cfg(feature = "live")]
-    /// List the probe instances that a DAC knows.
+    /// List, acknowledge and shelve alarms, and show their journal.
     #[command(after_help = "Examples:
-  oasis list
-  oasis list network
-  oasis list --dacs                          DACs that have registered here
-  oasis list --format json | jq -r .type")]
-    List(List),
+  oasis alarms
+  oasis alarms ack Hot 'plant-7/pump 3' --comment 'on my way'
+  oasis alarms shelve Hot 'plant-7/pump 3' --for 1h
+  oasis alarms journal --from -1d")]
+    Alarms(alarms::Arguments),
     #[cfg(feature = "live")]
-    /// Print another link that signs in once, for a DAC that was started with --local token.
-    #[command(after_help = "Examples:
-  oasis sign-in-link
-  oasis sign-in-link --url http://127.0.0.1:8080 --access /var/lib/oasis/access")]
-    SignInLink(SignInLink),
+    /// Account for every sample; fails if a loss is undeclared.
+    ///
+    /// Every generated sample was received, declared lost, spooled or is in flight (docs/reference/audit.md).
+    #[command(
+        alias = "audit",
+        after_help = "Examples:
+  oasis loss
+  oasis loss my-host/
+  oasis loss --json | jq .declared"
+    )]
+    Loss(Loss),
     #[cfg(feature = "live")]
-    /// Show that every generated sample is accounted for; fails if one is not.
-    #[command(after_help = "Examples:
-  oasis audit
-  oasis audit my-host/
-  oasis audit --format json | jq .declared")]
-    Audit(Audit),
-    #[cfg(feature = "live")]
-    /// List, start and stop the handlers of a DAC.
-    #[command(after_help = "Examples:
-  oasis handlers                             name, condition and last failure of each
-  oasis handlers stop postgresql             until it is started again
-  oasis handlers start postgresql")]
-    Handlers(Handlers),
-    #[cfg(feature = "live")]
-    /// List and test the destinations of notifications about alarms.
-    #[command(after_help = "Examples:
-  oasis notify list                          state of each destination, and what waits
-  oasis notify test pager                    sends a test and prints the answer")]
-    Notify(Notify),
-    #[cfg(feature = "live")]
-    /// Show and change the number of threads that write to WebSockets, while the DAC runs.
-    #[command(after_help = "Examples:
-  oasis shards                               load of each
-  oasis shards 4                             four, until the DAC restarts; no connection is closed
-  oasis shards auto                          as many as the load needs, up to one a core")]
-    Shards(Shards),
-    #[cfg(feature = "live")]
-    /// Send a command to a probe instance.
+    /// Send a command to a probe: rate, enable, sample now.
     #[command(after_help = "Examples:
   oasis command my-host/processor hertz 10
   oasis command my-host/processor demand 1 100
@@ -190,7 +174,7 @@ It changes nothing, and fails if there is a problem.")]
   oasis command my-host/processor reset         as the program has declared it")]
     Command(command::Arguments),
     #[cfg(feature = "live")]
-    /// List and reset settings that are kept for the next runs of nodes.
+    /// List and reset settings that nodes keep.
     #[command(after_help = "Examples:
   oasis settings list                        what is kept, or differs from what programs have declared
   oasis settings list plant-7
@@ -205,27 +189,8 @@ It changes nothing, and fails if there is a problem.")]
   oasis label remove plant-7 rack
   oasis label list site=graz")]
     Label(labels::Arguments),
-    /// Export samples of an archive to a file for other programs, also while its DAC runs.
-    #[command(after_help = "Examples:
-  oasis export --archive ~/samples my-host/processor -o processor.csv
-  oasis export --archive ~/samples my-host/processor --from -1h --format jsonl | jq .metrics
-  oasis export --archive ~/samples -o tables/            all of it, a file for each probe type
-  oasis export --archive ~/samples '*/processor' -o processors.csv
-  oasis export --archive ~/samples --run 'soak, pump 3 hot' --format jsonl
-  oasis export --archive ~/samples --format mcap -o everything.mcap
-  oasis export --archive ~/samples --format jsonl --from 2026-05-04T12:00Z --to 2026-05-04T12:05Z")]
-    Export(export::Arguments),
-    /// Import recordings into an archive that no DAC has open, created if it does not exist: MCAP files, and segment files of other archives.
-    #[command(after_help = "Examples:
-  oasis import --archive ~/samples test-drive.mcap            nodes become test-drive:NODE
-  oasis import --archive ~/samples --name bench old-archive/  all of it, as bench:NODE
-
-Importing a file again adds nothing. A file that cannot be read adds nothing either, and the others are imported.
-Exit status: 0 if each file was imported completely, 3 if messages or values are missing (reported by topic and field),
-1 if a file was not imported.")]
-    Import(import::Arguments),
     #[cfg(feature = "live")]
-    /// Start, stop and compare test runs (named spans of time); see oasis run VERB --help.
+    /// Start, stop and compare test runs: named spans of time.
     #[command(after_help = "Examples:
   oasis run start 'soak, pump 3 hot' --tag night
   oasis run stop 'soak, pump 3 hot'
@@ -241,44 +206,134 @@ Exit status: 0 if each file was imported completely, 3 if messages or values are
   oasis annotation list --from -1d"
     )]
     Annotation(annotation::Arguments),
-    #[cfg(feature = "live")]
-    /// List alarms, acknowledge and silence them, and show their journal.
+    /// Show and check the content of an archive, and remove nodes.
     #[command(after_help = "Examples:
-  oasis alarms
-  oasis alarms ack Hot 'plant-7/pump 3' --comment 'on my way'
-  oasis alarms shelve Hot 'plant-7/pump 3' --for 1h
-  oasis alarms journal --from -1d")]
-    Alarms(alarms::Arguments),
+  oasis archive show --archive ~/samples     how much, of whom, from when to when
+  oasis archive check --archive ~/samples    reads all of it, and says what is damaged
+  oasis archive remove --archive ~/samples plant-7   removes a node with all its data")]
+    Archive(archive::Arguments),
+    /// Import recordings into an archive that no DAC has open.
+    ///
+    /// MCAP, CSV and other files (docs/reference/formats.md), and segment files of other archives. The archive is created if it does not exist.
+    #[command(after_help = "Examples:
+  oasis import --archive ~/samples test-drive.mcap            nodes become test-drive:NODE
+  oasis import --archive ~/samples --name bench old-archive/  all of it, as bench:NODE
+
+Importing a file again adds nothing. A file that cannot be read adds nothing either, and the others are imported.
+Exit status: 0 if each file was imported completely, 3 if messages or values are missing (reported by topic and field),
+1 if a file was not imported.")]
+    Import(import::Arguments),
     #[cfg(feature = "live")]
-    /// Play back a recording through the whole stack as if it were live, for tests and training.
+    /// Replay a recording through a DAC as if it were live.
     #[command(after_help = "Examples:
   oasis replay --archive ~/samples 'soak, pump 3 hot' --speed 10
   oasis replay ~/samples --loop                         all of an archive, again and again
   oasis replay ~/samples my-host/processor --from -1h   becomes replay:my-host/processor")]
     Replay(replay::Arguments),
-    /// Query an archive with SQL: each probe type is a table, each sample a row.
+    /// Query an archive or a DAC with SQL: one table a probe type.
     #[command(after_help = "Examples:
   oasis sql --archive ~/samples                                which tables there are
   oasis sql --archive ~/samples '.schema oasis_system_linux_processor_probe'
   oasis sql --archive ~/samples 'SELECT instance, samples, first, last FROM instances'
-  oasis sql --archive ~/samples --format jsonl < query.sql
+  oasis sql --archive ~/samples --jsonl < query.sql
   oasis sql --url http://192.0.2.7:7070 'SELECT * FROM gaps'   a running DAC answers
   oasis sql --tem http://192.0.2.7:7070 --dac-name hall-1 .tables")]
     Sql(sql::Arguments),
-    /// Remove a node or an instance with all its data from an archive that no DAC has open (docs/guides/forget-a-node.md).
+    /// Export samples of an archive to a file.
+    ///
+    /// The DAC of the archive may run.
     #[command(after_help = "Examples:
-  oasis forget --archive ~/samples plant-7             shows what would be removed, and asks
-  oasis forget --archive ~/samples plant-7/pump --yes  one instance, without asking
-
-A process that is killed leaves nothing half: the next one that opens the archive for writing completes it.")]
-    Forget(forget::Arguments),
-    /// Show the content of an archive, and check it for damage.
-    #[command(after_help = "Examples:
-  oasis archive show --archive ~/samples     how much, of whom, from when to when
-  oasis archive check --archive ~/samples    reads all of it, and says what is damaged")]
-    Archive(archive::Arguments),
+  oasis export --archive ~/samples my-host/processor -o processor.csv
+  oasis export --archive ~/samples my-host/processor --from -1h --jsonl | jq .metrics
+  oasis export --archive ~/samples -o tables/            all of it, a file for each probe type
+  oasis export --archive ~/samples '*/processor' -o processors.csv
+  oasis export --archive ~/samples --run 'soak, pump 3 hot' --jsonl
+  oasis export --archive ~/samples --format mcap -o everything.mcap
+  oasis export --archive ~/samples --jsonl --from 2026-05-04T12:00Z --to 2026-05-04T12:05Z")]
+    Export(export::Arguments),
     #[cfg(feature = "live")]
-    /// Write all that a DAC keeps into one file, while it runs (docs/guides/back-up-a-dac.md).
+    /// Check whether this host can run OASIS, and say what to do.
+    ///
+    /// Ports, clock, limits, disk and configuration.
+    #[command(after_help = "Examples:
+  oasis doctor
+  oasis doctor --config /etc/oasis/oasis.toml
+
+It changes nothing, and fails if there is a problem.")]
+    Doctor(doctor::Arguments),
+    /// Prepare a DAC for other hosts, with CA, certificate and token.
+    ///
+    /// One folder has all of it: CA, certificate, first admin token and settings (docs/guides/secure.md).
+    #[command(after_help = "Examples:
+  oasis setup --dir /var/lib/oasis dac.example.org 192.0.2.7
+  oasis dac --config /var/lib/oasis/oasis.toml
+
+What is there already stays as it is, so it can run before each start.")]
+    Setup(setup::Arguments),
+    #[cfg(feature = "live")]
+    /// List, start and stop handlers of a DAC.
+    #[command(after_help = "Examples:
+  oasis handlers                             name, condition and last failure of each
+  oasis handlers stop postgresql             until it is started again
+  oasis handlers start postgresql")]
+    Handlers(Handlers),
+    #[cfg(feature = "live")]
+    /// List and test destinations of notifications about alarms.
+    #[command(after_help = "Examples:
+  oasis notify list                          state of each destination, and what waits
+  oasis notify test pager                    sends a test and prints the answer")]
+    Notify(Notify),
+    #[cfg(feature = "live")]
+    /// Show or set the number of threads that write to WebSockets.
+    ///
+    /// They are called shards in the settings. The number changes while the DAC runs.
+    #[command(
+        alias = "shards",
+        after_help = "Examples:
+  oasis threads                              load of each
+  oasis threads 4                            four, until the DAC restarts; no connection is closed
+  oasis threads auto                         as many as the load needs, up to one a core"
+    )]
+    Threads(Threads),
+    /// Add, change and remove users, and print sign-in links.
+    #[command(after_help = "Examples:
+  oasis user add ada --role operator         asks for a password
+  oasis user set-roles ada viewer fitter
+  oasis user set-roles stranger viewer       whoever has not signed in may watch
+  oasis user list
+  oasis user sign-in-link                    another link, for a DAC with --local token")]
+    User(access::user::Arguments),
+    /// Create, list and revoke API tokens of programs.
+    #[command(after_help = "Examples:
+  oasis token create grafana --role viewer --expires 90d
+  oasis token create kiosk --role viewer --embed --scope 'read plant-7/*' --token-file kiosk.token
+  oasis token revoke grafana")]
+    Token(access::token::Arguments),
+    /// Define, list and remove roles.
+    #[command(after_help = "Examples:
+  oasis role set fitter --allow 'read plant-*/*' --allow 'command:enable,command:disable plant-*/pump'
+  oasis role show fitter
+  oasis role list")]
+    Role(access::role::Arguments),
+    /// Show and verify the audit log: who did what.
+    #[command(after_help = "Examples:
+  oasis audit-log show -n 20
+  oasis audit-log show --from -1d --action command: --json
+  oasis audit-log verify")]
+    AuditLog(access::audit_log::Arguments),
+    /// Run a certificate authority for a DAC and its nodes.
+    ///
+    /// See docs/guides/use-tls.md.
+    #[command(after_help = "Examples:
+  oasis ca init                              a CA in the folder oasis-ca
+  oasis ca issue server dac.example.org 192.0.2.7
+  oasis ca issue node plant-7
+  oasis ca trust                             how browsers and systems come to trust it")]
+    Ca(ca::Arguments),
+    #[cfg(feature = "live")]
+    /// Write all that a DAC keeps into one file, while it runs.
+    ///
+    /// See docs/guides/back-up-a-dac.md.
     #[command(after_help = "Examples:
   oasis backup --config /etc/oasis.toml -o plant.oasis-backup
   oasis backup --archive ~/samples -o samples.oasis-backup
@@ -288,76 +343,65 @@ It has the archive with test runs and annotations, accounts and audit log, alarm
 The file is as secret as these are.")]
     Backup(backup::Arguments),
     #[cfg(feature = "live")]
-    /// Restore a backup into a new folder, which a DAC can start from (docs/guides/back-up-a-dac.md).
+    /// Restore a backup into a new folder.
+    ///
+    /// A DAC can start from it (docs/guides/back-up-a-dac.md).
     #[command(after_help = "Examples:
-  oasis restore plant.oasis-backup --to /var/lib/oasis-restored
-  zstd -dc plant.zst | oasis restore - --to /var/lib/oasis-restored
+  oasis restore plant.oasis-backup -o /var/lib/oasis-restored
+  zstd -dc plant.zst | oasis restore - -o /var/lib/oasis-restored
 
 A damaged backup, one of a later release, and a folder with something in it are refused, and leave nothing.")]
     Restore(backup::RestoreArguments),
-    /// Add, change and remove users.
+    /// Make a folder with a program that OASIS watches.
+    ///
+    /// The folder has code, build file and settings (docs/tutorial.md).
     #[command(after_help = "Examples:
-  oasis user add ada --role operator         asks for a password
-  oasis user set-roles ada viewer fitter
-  oasis user set-roles stranger viewer       whoever has not signed in may watch
-  oasis user list")]
-    User(access::user::Arguments),
-    /// Create, list and revoke API tokens for programs and embedded pages.
-    #[command(after_help = "Examples:
-  oasis token create grafana --role viewer --expires 90d
-  oasis token create kiosk --role viewer --embed --scope 'read plant-7/*' --token-file kiosk.token
-  oasis token revoke grafana")]
-    Token(access::token::Arguments),
-    /// List, show, define and remove roles.
-    #[command(after_help = "Examples:
-  oasis role set fitter --allow 'read plant-*/*' --allow 'command:enable,command:disable plant-*/pump'
-  oasis role show fitter
-  oasis role list")]
-    Role(access::role::Arguments),
-    /// Show and verify the audit log: who did what.
-    #[command(after_help = "Examples:
-  oasis audit-log show -n 20
-  oasis audit-log show --from -1d --action command: --format json
-  oasis audit-log verify")]
-    AuditLog(access::audit_log::Arguments),
-    /// Prepare a DAC for other hosts in one folder: CA, certificate, first admin token and settings (docs/guides/secure.md).
-    #[command(after_help = "Examples:
-  oasis setup --directory /var/lib/oasis dac.example.org 192.0.2.7
-  oasis dac --config /var/lib/oasis/oasis.toml
+  oasis init machine --lang rust
+  oasis init machine --lang cpp --sdk ~/.local
+  oasis init pump --lang python --name plant-7
 
-What is there already stays as it is, so it can run before each start.")]
-    Setup(setup::Arguments),
-    /// Run a small certificate authority: TLS for a DAC and its nodes (docs/guides/use-tls.md).
-    #[command(after_help = "Examples:
-  oasis ca init                              a CA in the folder oasis-ca
-  oasis ca issue server dac.example.org 192.0.2.7
-  oasis ca issue node plant-7
-  oasis ca trust                             how browsers and systems come to trust it")]
-    Ca(ca::Arguments),
-    /// Work with Probe Definition Language files.
+It changes no file that exists, and prints the commands that build and run the program.")]
+    Init(init::Arguments),
+    /// Check, compile and compare probe definitions (PDL).
     #[command(subcommand)]
     Pdl(pdl::Verb),
-    /// Check rules, and try them on a recording: alarms, events, derived instances and checks (docs/guides/write-rules.md).
+    /// Check rules, and try them on a recording.
+    ///
+    /// Alarms, events, derived instances and checks (docs/guides/write-rules.md).
     #[command(subcommand)]
     Rules(rules::Verb),
-    /// Repeat measurements of publications beside other servers, and report them: runs oasis-lab.
+    /// Measure OASIS beside other servers: runs oasis-lab.
     #[command(after_help = "Examples:
   oasis lab list                             experiments, their plans, servers and variables
   oasis lab run frizelle --quick             server push in several servers, under five minutes
   oasis lab show windcomm                    the pages of an experiment, to be opened by hand
   oasis lab report lab-runs/*                the report of several runs, with intervals")]
     Lab(lab::Arguments),
-    /// Print a script that completes commands and options in a shell; packages install it.
+    /// Print a script that completes commands in a shell.
+    ///
+    /// Packages install it.
     #[command(after_help = "Examples:
   oasis completions bash > ~/.local/share/bash-completion/completions/oasis
   oasis completions zsh > ~/.zfunc/_oasis    with this folder in fpath
   oasis completions fish > ~/.config/fish/completions/oasis.fish")]
     Completions(completions::Arguments),
-    /// Write manual pages, one for each command; packages install them.
+    /// Write manual pages, one for each command.
+    ///
+    /// Packages install them.
     #[command(after_help = "Examples:
   oasis man-pages ~/.local/share/man/man1
   man oasis-dac")]
     ManPages(man_pages::Arguments),
+    /// Print the exit codes of all commands.
+    #[command(hide = true, after_help = exit_codes::table())]
+    ExitCodes(exit_codes::Arguments),
+    #[cfg(feature = "live")]
+    /// Earlier spelling of `oasis user sign-in-link`.
+    #[command(hide = true)]
+    SignInLink(SignInLink),
+    /// Earlier spelling of `oasis archive remove`.
+    #[command(hide = true)]
+    Forget(archive::remove::Arguments),
 }
 
 #[cfg(test)]

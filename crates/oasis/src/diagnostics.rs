@@ -1,6 +1,6 @@
 //! Prints the errors of compilers.
 
-use clap::ValueEnum;
+use clap::{Args, ValueEnum};
 use oasis_pdl::{Diagnostic, ErrorCode, Sources};
 use std::io::{self, IsTerminal, Write};
 
@@ -15,6 +15,24 @@ pub enum MessageFormat {
     Human,
     /// One JSON object in each line, for editors and CI.
     Json,
+}
+
+/// The flags of a command that reports errors in files.
+#[derive(Debug, Clone, Copy, Default, Args)]
+pub struct MessageFlags {
+    /// Print errors as JSON for programs: one object in each line.
+    #[arg(long)]
+    json: bool,
+    /// Earlier spelling of --json.
+    #[arg(long, value_enum, hide = true, conflicts_with = "json")]
+    message_format: Option<MessageFormat>,
+}
+
+impl MessageFlags {
+    /// Returns the format that the flags choose.
+    pub fn format(self) -> MessageFormat {
+        if self.json { MessageFormat::Json } else { self.message_format.unwrap_or_default() }
+    }
 }
 
 /// Prints all errors and warnings of a compilation: text on standard error, JSON on standard output.

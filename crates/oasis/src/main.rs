@@ -13,11 +13,12 @@ mod config;
 mod diagnostics;
 #[cfg(all(test, feature = "live"))]
 mod documented_commands;
+mod exit_codes;
 mod export;
 mod features;
-mod forget;
 mod format_files;
 mod formats;
+mod groups;
 mod import;
 mod init;
 mod lab;
@@ -38,13 +39,13 @@ mod target;
 mod time_flag;
 mod usual_archive;
 
-use clap::{CommandFactory, Parser};
+use clap::CommandFactory;
 use cli::{Cli, Verb};
 use std::{io::IsTerminal, process::ExitCode};
 use tracing_subscriber::EnvFilter;
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = cli::parse();
     log_to_stderr(&cli);
     match run(cli) {
         Ok(code) => code,
@@ -69,7 +70,7 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Verb::Export(arguments) => export::run(&arguments).map(success),
         Verb::Import(arguments) => import::run(&arguments),
         Verb::Sql(arguments) => sql::run(&arguments).map(success),
-        Verb::Forget(arguments) => forget::run(&arguments).map(success),
+        Verb::Forget(arguments) => archive::remove::run(&arguments).map(success),
         Verb::Archive(arguments) => archive::run(&arguments),
         #[cfg(feature = "live")]
         Verb::Backup(arguments) => backup::run(&arguments).map(success),
@@ -83,6 +84,7 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Verb::Setup(arguments) => setup::run(&arguments).map(success),
         Verb::Pdl(arguments) => pdl::run(arguments),
         Verb::Rules(arguments) => rules::run(arguments),
+        Verb::ExitCodes(_) => Ok(exit_codes::run()?).map(success),
         Verb::Lab(arguments) => lab::run(&arguments).map(success),
         Verb::Completions(arguments) => completions::run(&arguments, Cli::command()).map(success),
         Verb::ManPages(arguments) => man_pages::run(&arguments, Cli::command()).map(success),

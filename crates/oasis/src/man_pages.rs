@@ -2,6 +2,8 @@
 
 #[cfg(not(feature = "man-pages"))]
 use crate::features::MAN_PAGES;
+#[cfg(feature = "man-pages")]
+use crate::groups;
 use clap::{Args, Command};
 use std::path::PathBuf;
 
@@ -17,8 +19,30 @@ pub fn run(arguments: &Arguments, command: Command) -> anyhow::Result<()> {
     use anyhow::Context;
 
     let folder = &arguments.folder;
-    let written = std::fs::create_dir_all(folder).and_then(|()| clap_mangen::generate_to(command, folder));
+    let written = std::fs::create_dir_all(folder)
+        .and_then(|()| clap_mangen::generate_to(command.clone(), folder))
+        .and_then(|()| std::fs::write(folder.join("oasis.1"), overview(&command)?));
     written.with_context(|| format!("cannot write manual pages to {}", folder.display()))
+}
+
+/// Renders the page of `oasis`, with its commands in groups.
+#[cfg(feature = "man-pages")]
+fn overview(command: &Command) -> std::io::Result<Vec<u8>> {
+    use clap_mangen::Man;
+
+    let mut page = Vec::new();
+    let man = Man::new(command.clone());
+    man.render_title(&mut page)?;
+    man.render_name_section(&mut page)?;
+    man.render_synopsis_section(&mut page)?;
+    man.render_description_section(&mut page)?;
+    man.render_options_section(&mut page)?;
+    for section in groups::sections(command) {
+        Man::new(section).render_subcommands_section(&mut page)?;
+    }
+    man.render_extra_section(&mut page)?;
+    man.render_version_section(&mut page)?;
+    Ok(page)
 }
 
 #[cfg(not(feature = "man-pages"))]
@@ -42,6 +66,9 @@ mod tests {
         run(&Arguments { folder: pages.clone() }, Cli::command()).unwrap();
         let page = |name: &str| fs::read_to_string(pages.join(name)).unwrap();
         assert!(page("oasis.1").contains("oasis\\-export(1)"));
+        assert!(
+            page("oasis.1").contains("Administer a site") && !page("oasis.1").contains("oasis\\-forget(1)")
+        );
         assert!(page("oasis-archive-check.1").contains(".SH SYNOPSIS"));
         assert!(page("oasis-export.1").contains("Examples:"));
     }

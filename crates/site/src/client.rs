@@ -70,7 +70,7 @@ impl Client {
         let connection = match opened {
             Ok(connection) => connection,
             Err(error) if is_unauthorized(&error) => bail!(
-                "the DAC at {address} asks for a token that is valid there: name its file (--token-file or OASIS_TOKEN_FILE; oasis token create makes one)"
+                "the DAC at {address} asks for a token that is valid there: name its file in OASIS_TOKEN_FILE (oasis token create makes one)"
             ),
             Err(error) => return Err(reason(error, address)),
         };

@@ -25,7 +25,7 @@ const MAX_LISTINGS: usize = 8;
 #[derive(Debug, thiserror::Error)]
 pub enum SnapshotError {
     /// A process is about to remove what a copy would still have, or has not listed all it adds.
-    #[error("{0} is being changed by `oasis forget` or `oasis import`: try again when that is done")]
+    #[error("{0} is being changed by `oasis archive remove` or `oasis import`: try again when that is done")]
     Changing(PathBuf),
     /// The archive.
     #[error(transparent)]

@@ -77,7 +77,7 @@ const pictures: readonly Picture[] = [
     commands: [
       { run: 'oasis list' },
       { run: 'oasis tail my-host/processor', until: 5 },
-      { run: 'oasis tail my-host/processor --format json | jq .metrics.idle_time', until: 4 },
+      { run: 'oasis tail my-host/processor --json | jq .metrics.idle_time', until: 4 },
     ],
   },
   {

@@ -1,4 +1,4 @@
-//! Sums of `oasis audit` against an independent reader of the archive, for random traffic.
+//! Sums of `oasis loss` against an independent reader of the archive, for random traffic.
 
 use super::reader::{self, Runs};
 use crate::harness::{Oasis, eventually_shown, get, instance, oasis};
@@ -109,7 +109,7 @@ struct Counts {
     stored: u64,
 }
 
-/// The accounts of `oasis audit`, and the epoch.
+/// The accounts of `oasis loss`, and the epoch.
 fn by_audit(dac: &Oasis) -> (u64, BTreeMap<String, Counts>) {
     let done = oasis().args(["audit", "--format", "json", "--url", dac.http()]).output().unwrap();
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));

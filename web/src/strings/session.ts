@@ -5,7 +5,7 @@ export const sessionStrings = {
     why: 'This DAC shows its samples to people with an account.',
     noRights: (name: string) =>
       `${name} may read nothing here. Ask an administrator for a role, or sign in as another user.`,
-    byLink: 'On the host of the DAC, oasis sign-in-link prints a link that signs in.',
+    byLink: 'On the host of the DAC, oasis user sign-in-link prints a link that signs in.',
     name: 'User name',
     password: 'Password',
     /** Codes of docs/reference/permissions.md. */

@@ -6,7 +6,10 @@ use super::{
     folder::{AccessFolder, Folder},
     unless_pipe_is_closed,
 };
-use crate::{output_format::Format, time_flag};
+use crate::{
+    output_format::{Format, OutputFlags},
+    time_flag,
+};
 use anyhow::bail;
 use clap::{Args, Subcommand};
 use oasis_access::{Head, Record, read_records, verify};
@@ -36,7 +39,7 @@ enum Verb {
     #[command(after_help = "Examples:
   oasis audit-log show -n 20
   oasis audit-log show --from -1d --principal person:ada
-  oasis audit-log show --action command: --target plant-7/ --format json | jq .arguments
+  oasis audit-log show --action command: --target plant-7/ --json | jq .arguments
   oasis audit-log show --tem https://tem.example.org:7070 --from -1d        the logs of all DACs as one")]
     Show(Box<Show>),
     /// Check that no record was changed, removed, reordered or cut off; exits with status 1 if one was.
@@ -77,11 +80,10 @@ pub(super) struct Filter {
     #[arg(long)]
     pub(super) target: Option<String>,
     /// Only the newest N of them.
-    #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=MAX_NEWEST_RECORDS))]
-    pub(super) newest: Option<u64>,
-    /// Output format.
-    #[arg(long, value_enum, default_value_t)]
-    pub(super) format: Format,
+    #[arg(short = 'n', long, value_name = "N", alias = "newest", value_parser = clap::value_parser!(u64).range(1..=MAX_NEWEST_RECORDS))]
+    pub(super) last: Option<u64>,
+    #[command(flatten)]
+    pub(super) output: OutputFlags,
 }
 
 /// Runs a subcommand.
@@ -115,18 +117,18 @@ fn show(folder: &Folder, filter: &Filter) -> anyhow::Result<()> {
         if !filter.matches(&record, from, to) {
             return ControlFlow::Continue(());
         }
-        if let Some(most) = filter.newest {
+        if let Some(most) = filter.last {
             if newest.len() as u64 >= most {
                 newest.pop_front();
             }
             newest.push_back(record);
             return ControlFlow::Continue(());
         }
-        written = print(&mut out, &record, filter.format);
+        written = print(&mut out, &record, filter.output.format());
         if written.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     })?;
     written?;
-    newest.iter().try_for_each(|record| print(&mut out, record, filter.format))?;
+    newest.iter().try_for_each(|record| print(&mut out, record, filter.output.format()))?;
     Ok(out.flush()?)
 }
 

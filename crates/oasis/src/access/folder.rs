@@ -29,6 +29,12 @@ impl AccessFolder {
         Self { access, config }
     }
 
+    /// The folder that the flag or the environment names.
+    #[cfg(feature = "live")]
+    pub fn flag(&self) -> Option<PathBuf> {
+        self.access.clone().filter(|path| !path.as_os_str().is_empty())
+    }
+
     /// The folder.
     ///
     /// # Errors

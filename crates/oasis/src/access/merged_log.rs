@@ -76,7 +76,7 @@ impl Dacs {
 
 /// Shows the newest records of all logs, oldest first. Fails after that if a DAC did not answer.
 pub fn show(dacs: &Dacs, filter: &Filter) -> anyhow::Result<()> {
-    let most = filter.newest.unwrap_or(DEFAULT_SHOWN_RECORDS as u64);
+    let most = filter.last.unwrap_or(DEFAULT_SHOWN_RECORDS as u64);
     if most > MAX_SHOWN_RECORDS {
         bail!(
             "-n {most} is too much for several logs: use {MAX_SHOWN_RECORDS} at most, with --from and --to"
@@ -106,17 +106,17 @@ pub fn show(dacs: &Dacs, filter: &Filter) -> anyhow::Result<()> {
     }
     let mut out = io::BufWriter::new(io::stdout().lock());
     for (dac, record) in &shown {
-        print(&mut out, dac, record, filter.format)?;
+        print(&mut out, dac, record, filter.output.format())?;
     }
     let failed: Vec<_> = logs.iter().filter_map(|log| Some((&log.dac, log.problem.as_ref()?))).collect();
     for (dac, problem) in &failed {
-        match filter.format {
+        match filter.output.format() {
             Format::Json => writeln!(out, "{}", json!({"dac": dac, "problem": problem}))?,
             Format::Text => writeln!(out, "{}", Visible(&format!("{dac}: no answer: {problem}")))?,
         }
     }
     out.flush()?;
-    if is_more && filter.newest.is_none() {
+    if is_more && filter.last.is_none() {
         eprintln!("older records are left out: use -n N for more, or --from and --to");
     }
     match failed.len() {

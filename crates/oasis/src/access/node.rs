@@ -6,7 +6,10 @@ use super::{
     token::{expiry, write_token},
     unless_pipe_is_closed,
 };
-use crate::{output_format::Format, time_flag};
+use crate::{
+    output_format::{Format, OutputFlags},
+    time_flag,
+};
 use anyhow::bail;
 use clap::Args;
 use oasis_access::{Document, EnrolledCertificate, Name, Pattern, SeenNode, read_seen_nodes};
@@ -40,9 +43,8 @@ pub struct Token {
 
 #[derive(Debug, Args)]
 pub struct List {
-    /// Output format.
-    #[arg(long, value_enum, default_value_t)]
-    format: Format,
+    #[command(flatten)]
+    output: OutputFlags,
     #[command(flatten)]
     folder: AccessFolder,
 }
@@ -134,7 +136,7 @@ fn near<'a>(wanted: &str, known: impl Iterator<Item = &'a String>) -> Vec<&'a st
 /// Lists the certificates of nodes.
 pub fn list(arguments: List) -> anyhow::Result<()> {
     let folder = arguments.folder.find()?;
-    unless_pipe_is_closed(print(&folder, arguments.format))
+    unless_pipe_is_closed(print(&folder, arguments.output.format()))
 }
 
 /// A line of the list.

@@ -4,7 +4,7 @@ use super::{
     folder::{AccessFolder, Folder},
     recorded, table, unless_pipe_is_closed,
 };
-use crate::output_format::Format;
+use crate::output_format::{Format, OutputFlags};
 use anyhow::anyhow;
 use clap::{Args, Subcommand};
 use oasis_access::{BUILT_IN, Name, Rule};
@@ -24,11 +24,10 @@ enum Verb {
     /// List roles, built-in ones included.
     #[command(after_help = "Examples:
   oasis role list
-  oasis role list --format json")]
+  oasis role list --json")]
     List {
-        /// Output format.
-        #[arg(long, value_enum, default_value_t)]
-        format: Format,
+        #[command(flatten)]
+        output: OutputFlags,
     },
     /// Show the rules of a role, as `oasis role set --allow` takes them.
     #[command(after_help = "Examples:
@@ -36,6 +35,8 @@ enum Verb {
     Show {
         /// Name of the role.
         name: Name,
+        #[command(flatten)]
+        output: OutputFlags,
     },
     /// Define a role, in place of one of the same name.
     #[command(after_help = "Examples:
@@ -65,12 +66,16 @@ administration; read, command and * for several. See docs/reference/permissions.
 pub fn run(arguments: Arguments) -> anyhow::Result<()> {
     let folder = arguments.folder.find()?;
     let said = match arguments.verb {
-        Verb::List { format } => return unless_pipe_is_closed(list(&folder, format)),
-        Verb::Show { name } => {
+        Verb::List { output } => return unless_pipe_is_closed(list(&folder, output.format())),
+        Verb::Show { name, output } => {
             let rules = folder.read()?.rules_of(name.as_str());
             let rules =
                 rules.ok_or_else(|| anyhow!("there is no role {name}: list them with `oasis role list`"))?;
-            rules.iter().map(Rule::to_string).collect::<Vec<_>>().join("\n")
+            let rules: Vec<_> = rules.iter().map(Rule::to_string).collect();
+            match output.format() {
+                Format::Json => json!({"name": name, "rules": rules}).to_string(),
+                Format::Text => rules.join("\n"),
+            }
         }
         Verb::Set { name, allow } => {
             let rules: Vec<String> = allow.iter().map(Rule::to_string).collect();

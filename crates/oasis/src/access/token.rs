@@ -4,7 +4,10 @@ use super::{
     folder::{AccessFolder, Folder},
     joined, recorded, table, unless_pipe_is_closed,
 };
-use crate::{output_format::Format, time_flag};
+use crate::{
+    output_format::{Format, OutputFlags},
+    time_flag,
+};
 use anyhow::{Context, anyhow, bail};
 use clap::{Args, Subcommand};
 use oasis_access::{ChangeError, Document, Name, NewToken, Rule, Secret, Token, TokenId, read_last_uses};
@@ -57,11 +60,10 @@ enum Verb {
     /// List tokens with their roles and when they were last used; the tokens themselves are not known.
     #[command(after_help = "Examples:
   oasis token list
-  oasis token list --format json | jq 'select(.last_use == null)'")]
+  oasis token list --json | jq 'select(.last_use == null)'")]
     List {
-        /// Output format.
-        #[arg(long, value_enum, default_value_t)]
-        format: Format,
+        #[command(flatten)]
+        output: OutputFlags,
     },
     /// Revoke a token. What it has opened ends within 5 s.
     #[command(after_help = "Examples:
@@ -83,7 +85,7 @@ pub fn run(arguments: Arguments) -> anyhow::Result<()> {
             let new = NewToken { name, roles: roles.into_iter().collect(), owner, embed, scope, expires };
             create(&folder, new, now, token_file.as_deref())
         }
-        Verb::List { format } => unless_pipe_is_closed(list(&folder, format)),
+        Verb::List { output } => unless_pipe_is_closed(list(&folder, output.format())),
         Verb::Revoke { token } => {
             let what = ("token:revoke", token.as_str(), json!({}));
             let revoke = |accounts: &mut Document| accounts.revoke_token(&token);

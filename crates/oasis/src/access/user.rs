@@ -6,9 +6,16 @@ use super::{
     password::PasswordSource,
     recorded, table, unless_pipe_is_closed,
 };
-use crate::{output_format::Format, time_flag};
+#[cfg(feature = "live")]
+use crate::live::{arguments::SignInLink, sign_in_link};
+use crate::{
+    output_format::{Format, OutputFlags},
+    time_flag,
+};
 use clap::{Args, Subcommand};
 use oasis_access::{Document, LOCAL, Name, STRANGER};
+#[cfg(feature = "live")]
+use oasis_client::Server;
 use serde_json::json;
 use std::io::{self, Write};
 
@@ -49,11 +56,10 @@ enum Verb {
     /// List users with their roles, and the roles of those who have not signed in.
     #[command(after_help = "Examples:
   oasis user list
-  oasis user list --format json | jq -r .name")]
+  oasis user list --json | jq -r .name")]
     List {
-        /// Output format.
-        #[arg(long, value_enum, default_value_t)]
-        format: Format,
+        #[command(flatten)]
+        output: OutputFlags,
     },
     /// Set the roles of a user, of `local` (not signed in, from this host) or of `stranger` (not signed in, from elsewhere).
     #[command(after_help = "Examples:
@@ -66,6 +72,12 @@ enum Verb {
         /// All its roles from now on.
         roles: Vec<Name>,
     },
+    /// Print another link that signs in once, for a DAC that was started with --local token.
+    #[cfg(feature = "live")]
+    #[command(after_help = "Examples:
+  oasis user sign-in-link
+  oasis user sign-in-link --url http://127.0.0.1:8080 --access /var/lib/oasis/access")]
+    SignInLink(Server),
     /// Set the password of a user. Its sessions end within 5 s.
     #[command(after_help = "Examples:
   oasis user set-password ada
@@ -100,13 +112,17 @@ pub fn run(arguments: Arguments) -> anyhow::Result<()> {
                 tokens => format!("{name}: removed with {tokens} tokens"),
             }
         }
-        Verb::List { format } => return unless_pipe_is_closed(list(&folder, format)),
+        Verb::List { output } => return unless_pipe_is_closed(list(&folder, output.format())),
         Verb::SetRoles { name, roles } => {
             let roles = roles.into_iter().collect();
             let what = ("user:set-roles", name.as_str(), json!({"roles": roles}));
             let said = format!("{name}: {}", joined(&roles));
             recorded::change(&folder, what, |accounts| accounts.set_roles(name.as_str(), roles))?;
             said
+        }
+        #[cfg(feature = "live")]
+        Verb::SignInLink(server) => {
+            return sign_in_link::run(&SignInLink { server, access: arguments.folder.flag() });
         }
         Verb::SetPassword { name, password } => {
             let password = password.read(name.as_str())?;

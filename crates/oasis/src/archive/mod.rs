@@ -1,13 +1,14 @@
-//! `oasis archive`: shows and checks the content of an archive, shows its state in a DAC, and confirms its retention.
+//! `oasis archive`: shows and checks the content of an archive, removes nodes, shows its state in a DAC, and confirms its retention.
 
 mod check;
+pub mod remove;
 #[cfg(feature = "live")]
 mod retention;
 mod show;
 #[cfg(feature = "live")]
 mod status;
 
-use crate::{archive_folder::ArchiveFolder, broken_pipe::is_broken_pipe, output_format::Format};
+use crate::{archive_folder::ArchiveFolder, broken_pipe::is_broken_pipe, output_format::OutputFlags};
 use clap::{Args, Subcommand};
 use std::process::ExitCode;
 
@@ -22,7 +23,7 @@ enum Verb {
     /// Show the stored instances with sizes, time spans and losses.
     #[command(after_help = "Examples:
   oasis archive show --archive ~/samples
-  oasis archive show --archive ~/samples --format json | jq .instances")]
+  oasis archive show --archive ~/samples --json | jq .instances")]
     Show(Look),
     /// Read all files, and report damaged bytes and lost samples. Changes nothing; exits with status 1 if there is damage.
     #[command(after_help = "Examples:
@@ -33,8 +34,17 @@ enum Verb {
     #[cfg(feature = "live")]
     #[command(after_help = "Examples:
   oasis archive status
-  oasis archive status --url http://plant:7070 --format json | jq .warnings")]
+  oasis archive status --url http://plant:7070 --json | jq .warnings")]
     Status(status::Arguments),
+    /// Remove a node or an instance with all its data, from an archive that no DAC has open.
+    ///
+    /// See docs/guides/forget-a-node.md.
+    #[command(after_help = "Examples:
+  oasis archive remove --archive ~/samples plant-7             shows what would be removed, and asks
+  oasis archive remove --archive ~/samples plant-7/pump --yes  one instance, without asking
+
+A process that is killed leaves nothing half: the next one that opens the archive for writing completes it.")]
+    Remove(remove::Arguments),
     /// Control how a DAC evicts old samples.
     #[cfg(feature = "live")]
     Retention(retention::Arguments),
@@ -44,16 +54,18 @@ enum Verb {
 struct Look {
     #[command(flatten)]
     archive: ArchiveFolder,
-    /// Output format.
-    #[arg(long, value_enum, default_value_t)]
-    format: Format,
+    #[command(flatten)]
+    output: OutputFlags,
 }
 
 /// Shows or checks an archive, also while its DAC runs.
 pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let done = match &arguments.verb {
-        Verb::Show(look) => show::run(&look.archive.find()?, look.format).map(|()| ExitCode::SUCCESS),
-        Verb::Check(look) => check::run(&look.archive.find()?, look.format),
+        Verb::Show(look) => {
+            show::run(&look.archive.find()?, look.output.format()).map(|()| ExitCode::SUCCESS)
+        }
+        Verb::Remove(arguments) => remove::run(arguments).map(|()| ExitCode::SUCCESS),
+        Verb::Check(look) => check::run(&look.archive.find()?, look.output.format()),
         #[cfg(feature = "live")]
         Verb::Status(arguments) => status::run(arguments).map(|()| ExitCode::SUCCESS),
         #[cfg(feature = "live")]

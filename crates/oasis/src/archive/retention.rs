@@ -1,7 +1,7 @@
 //! `oasis archive retention`: controls how a DAC evicts old samples.
 
+use crate::live::locate::Located;
 use clap::{Args, Subcommand};
-use oasis_client::Server;
 use oasis_site::api;
 use std::io::{self, Write};
 use ureq::http::Method;
@@ -18,12 +18,12 @@ enum Act {
     #[command(after_help = "Examples:
   oasis archive retention confirm
   oasis archive retention confirm --url http://plant:7070")]
-    Confirm(Server),
+    Confirm(Located),
 }
 
 /// Asks the DAC.
-pub fn run(Arguments { act: Act::Confirm(server) }: &Arguments) -> anyhow::Result<()> {
-    let answer = api::at(server)?.send(Method::POST, "/archive/retention/confirm", None)?;
+pub fn run(Arguments { act: Act::Confirm(located) }: &Arguments) -> anyhow::Result<()> {
+    let answer = api::at(&located.server(&[])?)?.send(Method::POST, "/archive/retention/confirm", None)?;
     let is_confirmed = answer["status"] == "confirmed";
     let text = match answer["clock_jump"]["seconds"].as_i64() {
         _ if !is_confirmed => "the wall clock has not jumped: nothing to confirm".to_owned(),

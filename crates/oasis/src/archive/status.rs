@@ -1,9 +1,11 @@
 //! `oasis archive status`: the archive of a running DAC, and its warnings.
 
 use super::{count, size};
-use crate::output_format::Format;
+use crate::{
+    live::locate::Located,
+    output_format::{Format, OutputFlags},
+};
 use clap::Args;
-use oasis_client::Server;
 use oasis_format::visible::Visible;
 use oasis_site::api;
 use serde_json::Value;
@@ -12,17 +14,16 @@ use std::io::{self, Write};
 #[derive(Debug, Args)]
 pub struct Arguments {
     #[command(flatten)]
-    server: Server,
-    /// Output format.
-    #[arg(long, value_enum, default_value_t)]
-    format: Format,
+    located: Located,
+    #[command(flatten)]
+    output: OutputFlags,
 }
 
 /// Asks the DAC, and prints its answer.
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    let archive = api::at(&arguments.server)?.get("/archive", &[])?;
+    let archive = api::at(&arguments.located.server(&[])?)?.get("/archive", &[])?;
     let mut out = io::stdout().lock();
-    match arguments.format {
+    match arguments.output.format() {
         Format::Json => writeln!(out, "{archive}")?,
         Format::Text => print(&mut out, &archive)?,
     }

@@ -17,8 +17,8 @@ pub struct Arguments {
     /// The backup; - for standard input.
     backup: PathBuf,
     /// Folder to restore it into, which does not exist or is empty.
-    #[arg(long, value_name = "DIR")]
-    to: PathBuf,
+    #[arg(short, long, value_name = "DIR", alias = "to")]
+    output: PathBuf,
 }
 
 /// Restores a backup.
@@ -30,7 +30,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
                 .with_context(|| format!("cannot read the backup {}", arguments.backup.display()))?,
         ),
     };
-    let target = std::path::absolute(&arguments.to)?;
+    let target = std::path::absolute(&arguments.output)?;
     let mut progress = Progress::new();
     let show = |bytes: u64| progress.show(|| format!("{:.1} MiB", bytes as f64 / (1024.0 * 1024.0)));
     let settle = |folder: &Path, manifest: &Manifest| settle(folder, &target, manifest);

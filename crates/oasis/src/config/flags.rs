@@ -154,7 +154,7 @@ impl Config {
         self.node.ca = probes.ca.or(self.node.ca);
         self.node.certificate = probes.certificate.or(self.node.certificate);
         self.node.key = probes.key.or(self.node.key);
-        self.node.spool_directory = probes.spool_directory.or(self.node.spool_directory);
+        self.node.spool_directory = probes.spool_dir.or(self.node.spool_directory);
         if !probes.probes.is_empty() {
             let choose =
                 |text: &String| probe_choice::parse(text).with_context(|| format!("in --probe {text}"));

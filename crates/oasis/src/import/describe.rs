@@ -1,6 +1,7 @@
 //! `oasis import --describe`: the content of recordings, without importing them.
 
-use super::{Arguments, EXIT_INCOMPLETE, recording};
+use super::{Arguments, recording};
+use crate::exit_codes;
 use anyhow::{Context, bail};
 use oasis_format::{
     input::{DescribedSeries, Finding, Report},
@@ -50,7 +51,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     }
     Ok(match (has_failed, is_complete) {
         (true, _) => ExitCode::FAILURE,
-        (false, false) => ExitCode::from(EXIT_INCOMPLETE),
+        (false, false) => ExitCode::from(exit_codes::INCOMPLETE),
         (false, true) => ExitCode::SUCCESS,
     })
 }

@@ -13,6 +13,7 @@ pub use recording::{find, no_samples, print, read};
 
 use crate::{
     config::Config,
+    exit_codes,
     features::{MCAP, NATS},
     progress::Progress,
 };
@@ -32,9 +33,6 @@ use std::{
     path::{Path, PathBuf},
     process::ExitCode,
 };
-
-/// Exit status if each file was imported, but messages or values of some were not.
-const EXIT_INCOMPLETE: u8 = 3;
 
 /// The kind of a finding in a segment file whose last record was not written completely.
 const TORN_TAIL: &str = "torn_tail";
@@ -105,7 +103,7 @@ impl Outcomes<'_> {
     fn exit_code(&self) -> ExitCode {
         match (self.failed.is_empty(), self.incomplete.is_empty()) {
             (false, _) => ExitCode::FAILURE,
-            (true, false) => ExitCode::from(EXIT_INCOMPLETE),
+            (true, false) => ExitCode::from(exit_codes::INCOMPLETE),
             (true, true) => ExitCode::SUCCESS,
         }
     }

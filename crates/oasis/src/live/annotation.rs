@@ -1,9 +1,13 @@
 //! `oasis annotation`: notes at a time or for a span.
 
-use crate::{broken_pipe::is_broken_pipe, output_format::Format};
+use crate::{
+    broken_pipe::is_broken_pipe,
+    live::locate::Located,
+    output_format::{Format, OutputFlags},
+};
 use anyhow::Context;
 use clap::{Args, Subcommand};
-use oasis_client::{Api, Server};
+use oasis_client::Api;
 use oasis_format::visible::Visible;
 use oasis_site::api;
 use oasis_wire::time;
@@ -19,10 +23,9 @@ pub struct Arguments {
     #[command(subcommand)]
     verb: Verb,
     #[command(flatten)]
-    server: Server,
-    /// Output format.
-    #[arg(long, value_enum, default_value_t, global = true)]
-    format: Format,
+    located: Located,
+    #[command(flatten)]
+    output: OutputFlags,
 }
 
 #[derive(Debug, Subcommand)]
@@ -31,7 +34,7 @@ enum Verb {
     #[command(after_help = "Examples:
   oasis annotation add 'pump 3 switched on'                  now, about everything
   oasis annotation add 'valve stuck' plant-7/processor plant-8 --time -5m
-  oasis annotation add 'rain' --time 2026-05-04T12:00:00Z --until 2026-05-04T14:30:00Z")]
+  oasis annotation add 'rain' --time 2026-05-04T12:00:00Z --to 2026-05-04T14:30:00Z")]
     Add {
         /// Text of the annotation, 1 to 4096 bytes.
         text: String,
@@ -40,13 +43,13 @@ enum Verb {
         #[arg(help = format!("Time, or start of a span: {} [default: now]", time::FORMS), long, value_name = "TIME", allow_hyphen_values = true)]
         time: Option<String>,
         /// End of the span.
-        #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
-        until: Option<String>,
+        #[arg(long, value_name = "TIME", alias = "until", allow_hyphen_values = true)]
+        to: Option<String>,
     },
     /// List annotations by time.
     #[command(after_help = "Examples:
   oasis annotation list --from -1d
-  oasis annotation list --node plant-7 --format json | jq -r .text")]
+  oasis annotation list --node plant-7 --json | jq -r .text")]
     List {
         /// Only annotations that end at this time or later.
         #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
@@ -89,18 +92,18 @@ impl FromStr for About {
 
 /// Runs a subcommand.
 pub fn run(arguments: Arguments) -> anyhow::Result<()> {
-    let api = api::at(&arguments.server)?;
+    let api = api::at(&arguments.located.server(&[])?)?;
     let printed = match arguments.verb {
-        Verb::Add { text, about, time, until } => {
+        Verb::Add { text, about, time, to } => {
             let mut body =
                 json!({"text": text, "targets": about.into_iter().map(|about| about.0).collect::<Vec<_>>()});
-            for (key, time) in [("time", time), ("until", until)] {
+            for (key, time) in [("time", time), ("until", to)] {
                 if let Some(time) = time {
                     body[key] = time.into();
                 }
             }
             let added = api.send(Method::POST, "/annotations", Some(&body))?;
-            print(&[added], arguments.format)
+            print(&[added], arguments.output.format())
         }
         Verb::List { from, to, node, instance } => {
             let given = [("from", from), ("to", to), ("node", node), ("instance", instance)];
@@ -109,11 +112,11 @@ pub fn run(arguments: Arguments) -> anyhow::Result<()> {
             if list.is_empty() {
                 eprintln!("no annotations: add one with `oasis annotation add TEXT`");
             }
-            print(&list, arguments.format)
+            print(&list, arguments.output.format())
         }
         Verb::Delete { id } => {
             api.send(Method::DELETE, &format!("/annotations/{id}"), None)?;
-            match arguments.format {
+            match arguments.output.format() {
                 Format::Json => writeln!(io::stdout(), "{}", json!({"deleted": id})),
                 Format::Text => writeln!(io::stdout(), "{id}: deleted"),
             }

@@ -2,7 +2,7 @@
 
 use crate::{
     live::{locate::Located, node},
-    output_format::Format,
+    output_format::OutputFlags,
     target::Target,
 };
 use clap::{Args, Subcommand};
@@ -261,9 +261,9 @@ pub struct Probes {
     /// Private key of that certificate.
     #[arg(long, value_name = "FILE", env = "OASIS_KEY", requires = "certificate")]
     pub key: Option<PathBuf>,
-    /// Directory for samples that are not safe at the DAC yet: they survive this process. Without it they are kept only in memory.
-    #[arg(long, value_name = "DIRECTORY", env = "OASIS_SPOOL_DIRECTORY")]
-    pub spool_directory: Option<PathBuf>,
+    /// Folder for samples that are not safe at the DAC yet: they survive this process. Without it they are kept only in memory.
+    #[arg(long, value_name = "DIR", alias = "spool-directory", env = "OASIS_SPOOL_DIRECTORY")]
+    pub spool_dir: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
@@ -275,20 +275,18 @@ pub struct List {
     /// List DACs instead: those of the TEM, or those that have registered at the DAC of --url.
     #[arg(long, conflicts_with = "text")]
     pub dacs: bool,
-    /// Output format.
-    #[arg(long, value_enum, default_value_t)]
-    pub format: Format,
+    #[command(flatten)]
+    pub output: OutputFlags,
 }
 
 #[derive(Debug, Args)]
-pub struct Audit {
+pub struct Loss {
     /// Only instances whose NODE/INSTANCE contains this text.
     pub text: Option<String>,
     #[command(flatten)]
-    pub server: Server,
-    /// Output format.
-    #[arg(long, value_enum, default_value_t)]
-    pub format: Format,
+    pub located: Located,
+    #[command(flatten)]
+    pub output: OutputFlags,
 }
 
 #[derive(Debug, Args)]
@@ -305,10 +303,9 @@ pub struct Handlers {
     #[command(subcommand)]
     pub act: Option<HandlersAct>,
     #[command(flatten)]
-    pub server: Server,
-    /// Output format.
-    #[arg(long, value_enum, default_value_t)]
-    pub format: Format,
+    pub located: Located,
+    #[command(flatten)]
+    pub output: OutputFlags,
 }
 
 #[derive(Debug, Subcommand)]
@@ -330,16 +327,15 @@ pub struct Notify {
     #[command(subcommand)]
     pub act: NotifyAct,
     #[command(flatten)]
-    pub server: Server,
+    pub located: Located,
 }
 
 #[derive(Debug, Subcommand)]
 pub enum NotifyAct {
     /// List the destinations: their state, what waits, and the last error.
     List {
-        /// Output format.
-        #[arg(long, value_enum, default_value_t)]
-        format: Format,
+        #[command(flatten)]
+        output: OutputFlags,
     },
     /// Send a test to a destination and wait for its answer.
     Test {
@@ -349,15 +345,14 @@ pub enum NotifyAct {
 }
 
 #[derive(Debug, Args)]
-pub struct Shards {
+pub struct Threads {
     /// From now on: a number from 1 to 256, 0 for one a core, or auto for as many as the load needs, up to one a core.
     #[arg(value_name = "N | auto", allow_negative_numbers = true)]
     pub choice: Option<ShardChoice>,
     #[command(flatten)]
-    pub server: Server,
-    /// Output format.
-    #[arg(long, value_enum, default_value_t)]
-    pub format: Format,
+    pub located: Located,
+    #[command(flatten)]
+    pub output: OutputFlags,
 }
 
 #[derive(Debug, Args)]
@@ -366,9 +361,8 @@ pub struct Tail {
     pub instances: Vec<Target>,
     #[command(flatten)]
     pub located: Located,
-    /// Output format.
-    #[arg(long, value_enum, default_value_t)]
-    pub format: Format,
+    #[command(flatten)]
+    pub output: OutputFlags,
     /// Start with the oldest sample in the memory of the DAC.
     #[arg(long)]
     pub from_earliest: bool,

@@ -13,7 +13,7 @@ use ureq::http::Method;
 
 /// Lists them, or starts or stops one.
 pub fn run(arguments: Handlers) -> anyhow::Result<()> {
-    let api = api::at(&arguments.server)?;
+    let api = api::at(&arguments.located.server(&[])?)?;
     let handlers = match arguments.act {
         None => api.get("/handlers", &[])?["handlers"].as_array().cloned().unwrap_or_default(),
         Some(HandlersAct::Start { name }) => vec![switch(&api, &name, "start")?],
@@ -22,7 +22,7 @@ pub fn run(arguments: Handlers) -> anyhow::Result<()> {
     if handlers.is_empty() {
         eprintln!("no handlers: enable them in the configuration of the DAC (docs/reference/oasis.toml)");
     }
-    match print(&handlers, arguments.format) {
+    match print(&handlers, arguments.output.format()) {
         // `oasis handlers | head` is not an error.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         other => Ok(other?),

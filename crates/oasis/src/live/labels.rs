@@ -3,7 +3,7 @@
 use crate::{
     broken_pipe::is_broken_pipe,
     live::{list::table, locate::Located, unknown},
-    output_format::Format,
+    output_format::{Format, OutputFlags},
 };
 use anyhow::bail;
 use clap::{Args, Subcommand};
@@ -25,9 +25,8 @@ pub struct Arguments {
     verb: Verb,
     #[command(flatten)]
     located: Located,
-    /// Output format.
-    #[arg(long, value_enum, default_value_t, global = true)]
-    format: Format,
+    #[command(flatten)]
+    output: OutputFlags,
 }
 
 #[derive(Debug, Subcommand)]
@@ -71,7 +70,8 @@ impl FromStr for Pair {
 
 /// Runs a subcommand.
 pub fn run(arguments: Arguments) -> anyhow::Result<()> {
-    let Arguments { verb, located, format } = arguments;
+    let Arguments { verb, located, output } = arguments;
+    let format = output.format();
     let labels = match verb {
         Verb::List { text } => return list(&located, &text.unwrap_or_default(), format),
         Verb::Set { of, labels } => {

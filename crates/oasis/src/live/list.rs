@@ -28,7 +28,7 @@ const MAX_CONCURRENT_REQUESTS: usize = 16;
 /// Prints instances whose names contain a text.
 pub fn run(arguments: List) -> anyhow::Result<()> {
     if arguments.dacs {
-        return dacs::run(&arguments.located.list()?, arguments.format);
+        return dacs::run(&arguments.located.list()?, arguments.output.format());
     }
     let wanted = arguments.text.unwrap_or_default();
     let servers = arguments.located.servers()?;
@@ -39,7 +39,7 @@ pub fn run(arguments: List) -> anyhow::Result<()> {
             false => eprintln!("no instance whose NODE/INSTANCE contains {wanted:?}"),
         }
     }
-    match print(&found, arguments.format) {
+    match print(&found, arguments.output.format()) {
         // `oasis list | head` is not an error.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
         other => other?,

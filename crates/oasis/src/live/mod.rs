@@ -5,7 +5,6 @@ pub mod alarms;
 pub mod annotation;
 mod answers;
 pub mod arguments;
-mod audit;
 #[cfg(any(feature = "dds", feature = "nats"))]
 mod carried;
 pub mod command;
@@ -18,6 +17,7 @@ mod handlers;
 pub mod labels;
 pub mod list;
 pub mod locate;
+mod loss;
 pub mod node;
 mod notify;
 mod own_connector;
@@ -28,13 +28,13 @@ mod remedy;
 pub mod replay;
 mod serve;
 pub mod settings;
-mod shards;
-mod sign_in_link;
+pub mod sign_in_link;
 mod systemd;
 mod tail;
 #[cfg(feature = "nats")]
 mod tem_in_nats;
 pub mod test_run;
+mod threads;
 mod through_dds;
 mod through_nats;
 mod unknown;
@@ -61,10 +61,10 @@ pub fn run(verb: Verb) -> anyhow::Result<()> {
         Verb::Tail(arguments) => in_runtime(tail::run(arguments)),
         Verb::List(arguments) => list::run(arguments),
         Verb::SignInLink(arguments) => sign_in_link::run(&arguments),
-        Verb::Audit(arguments) => audit::run(arguments),
+        Verb::Loss(arguments) => loss::run(arguments),
         Verb::Handlers(arguments) => handlers::run(arguments),
         Verb::Notify(arguments) => notify::run(arguments),
-        Verb::Shards(arguments) => shards::run(arguments),
+        Verb::Threads(arguments) => threads::run(arguments),
         Verb::Command(arguments) => in_runtime(command::run(arguments)),
         Verb::Settings(arguments) => settings::run(arguments),
         Verb::Label(arguments) => labels::run(arguments),

@@ -16,9 +16,9 @@ const COLUMN_HEADINGS: [&str; 7] =
 
 /// Lists the destinations, or tests one.
 pub fn run(arguments: Notify) -> anyhow::Result<()> {
-    let api = api::at(&arguments.server)?;
+    let api = api::at(&arguments.located.server(&[])?)?;
     let printed = match arguments.act {
-        NotifyAct::List { format } => {
+        NotifyAct::List { output } => {
             let list = api.get("/notifications", &[])?["destinations"].take();
             let destinations = list.as_array().map(Vec::as_slice).unwrap_or_default();
             if destinations.is_empty() {
@@ -26,7 +26,7 @@ pub fn run(arguments: Notify) -> anyhow::Result<()> {
                     "no destinations: add tables [notify.NAME] to the configuration of the DAC (docs/reference/oasis.toml)"
                 );
             }
-            print(destinations, format)
+            print(destinations, output.format())
         }
         NotifyAct::Test { name } => {
             api.send(Method::POST, "/notifications/test", Some(&json!({"destination": name})))?;

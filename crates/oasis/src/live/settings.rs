@@ -8,7 +8,7 @@ use crate::{
         locate::{Located, NamedServer},
         unknown,
     },
-    output_format::Format,
+    output_format::{Format, OutputFlags},
     target::Target,
 };
 use clap::{Args, Subcommand};
@@ -26,9 +26,8 @@ pub struct Arguments {
     verb: Verb,
     #[command(flatten)]
     located: Located,
-    /// Output format.
-    #[arg(long, value_enum, default_value_t, global = true)]
-    format: Format,
+    #[command(flatten)]
+    output: OutputFlags,
 }
 
 #[derive(Debug, Subcommand)]
@@ -49,7 +48,8 @@ enum Verb {
 
 /// Runs a subcommand.
 pub fn run(arguments: Arguments) -> anyhow::Result<()> {
-    let Arguments { verb, located, format } = arguments;
+    let Arguments { verb, located, output } = arguments;
+    let format = output.format();
     match verb {
         Verb::List { text } => list(&located.servers()?, &text.unwrap_or_default(), format),
         Verb::Reset { target, setting } => {

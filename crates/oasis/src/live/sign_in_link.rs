@@ -1,4 +1,4 @@
-//! `oasis sign-in-link`: another link to the page of a DAC that is closed to other users of its host.
+//! `oasis user sign-in-link`: another link to the page of a DAC that is closed to other users of its host.
 
 use super::{arguments::SignInLink, serve::link_to};
 use crate::broken_pipe::is_broken_pipe;

@@ -1,6 +1,6 @@
 //! The arguments of `oasis pdl`.
 
-use crate::{diagnostics::MessageFormat, format_files::Fmt};
+use crate::{diagnostics::MessageFlags, format_files::Fmt};
 #[cfg(feature = "live")]
 use crate::{live::locate::Located, target::Target};
 use clap::{
@@ -15,7 +15,7 @@ pub enum Verb {
     /// Check files and explain errors.
     #[command(after_help = "Examples:
   oasis pdl check engine.pdl
-  oasis pdl check -I include/ --message-format json engine.pdl")]
+  oasis pdl check -I include/ --json engine.pdl")]
     Check(Check),
     /// Generate code for probes: one file for each language, named after the first PDL file.
     #[command(after_help = "Examples:
@@ -75,9 +75,8 @@ pub struct Diff {
     /// Folder to search for includes of both, after the folder of the including file.
     #[arg(short = 'I', long = "include", value_name = "DIR")]
     pub include: Vec<PathBuf>,
-    /// Output format of changes.
-    #[arg(long, value_enum, default_value_t)]
-    pub message_format: MessageFormat,
+    #[command(flatten)]
+    pub messages: MessageFlags,
 }
 
 #[cfg(feature = "live")]
@@ -118,7 +117,6 @@ pub struct Input {
     /// Folder to search for includes, after the folder of the including file.
     #[arg(short = 'I', long = "include", value_name = "DIR")]
     pub include: Vec<PathBuf>,
-    /// Output format of errors.
-    #[arg(long, value_enum, default_value_t)]
-    pub message_format: MessageFormat,
+    #[command(flatten)]
+    pub messages: MessageFlags,
 }

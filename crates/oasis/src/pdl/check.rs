@@ -9,7 +9,7 @@ pub fn run(arguments: &Check) -> ExitCode {
     if !report.is_ok() {
         return ExitCode::FAILURE;
     }
-    if matches!(arguments.input.message_format, MessageFormat::Human) {
+    if matches!(arguments.input.messages.format(), MessageFormat::Human) {
         let model = &report.model;
         let concrete = model.probes.iter().filter(|probe| !probe.is_abstract);
         println!(

@@ -17,7 +17,7 @@ pub fn run(arguments: &Compile) -> anyhow::Result<ExitCode> {
     report.diagnostics =
         arguments.languages.iter().flat_map(|language| language.check(&report.model)).collect();
     if !report.is_ok() {
-        explain(&report.diagnostics, &report.sources, arguments.input.message_format);
+        explain(&report.diagnostics, &report.sources, arguments.input.messages.format());
         return Ok(ExitCode::FAILURE);
     }
     if [Language::C, Language::C99].iter().all(|language| arguments.languages.contains(language)) {
@@ -31,7 +31,7 @@ pub fn run(arguments: &Compile) -> anyhow::Result<ExitCode> {
     for language in &arguments.languages {
         let path = output.join(language.file_name(&stem.to_string_lossy()));
         replace(&path, &language.generate(&report.model, &from))?;
-        if matches!(arguments.input.message_format, MessageFormat::Human) {
+        if matches!(arguments.input.messages.format(), MessageFormat::Human) {
             println!("{}", path.display());
         }
     }

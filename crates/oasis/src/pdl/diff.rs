@@ -4,17 +4,16 @@ use super::{
     arguments::{Diff, Input},
     read,
 };
-use crate::diagnostics::{MessageFormat, counted};
+use crate::{
+    diagnostics::{MessageFormat, counted},
+    exit_codes,
+};
 use oasis_pdl::{Change, Class, Report, Sources, Span, compare};
 use std::{
     io::{self, IsTerminal, Write},
     path::Path,
     process::ExitCode,
 };
-
-/// 1 reports an invalid file, 2 invalid arguments.
-const EXIT_NEEDS_VERSION: u8 = 3;
-const EXIT_BREAKING: u8 = 4;
 
 /// The exit status is that of the worst change.
 pub fn run(arguments: &Diff) -> anyhow::Result<ExitCode> {
@@ -25,7 +24,7 @@ pub fn run(arguments: &Diff) -> anyhow::Result<ExitCode> {
     let changes = compare(&old.model, &new.model);
     let sources = [&old.sources, &new.sources];
     let mut out = io::stdout().lock();
-    match arguments.message_format {
+    match arguments.messages.format() {
         MessageFormat::Json => {
             for change in &changes {
                 writeln!(out, "{}", change.to_json(&old.sources, &new.sources))?;
@@ -38,8 +37,8 @@ pub fn run(arguments: &Diff) -> anyhow::Result<ExitCode> {
     }
     // The worst comes first.
     Ok(match changes.first().map(|change| change.class) {
-        Some(Class::Breaking) => ExitCode::from(EXIT_BREAKING),
-        Some(Class::NeedsVersion) => ExitCode::from(EXIT_NEEDS_VERSION),
+        Some(Class::Breaking) => ExitCode::from(exit_codes::BREAKING),
+        Some(Class::NeedsVersion) => ExitCode::from(exit_codes::NEEDS_VERSION),
         Some(Class::NewVersion | Class::Safe) | None => ExitCode::SUCCESS,
     })
 }
@@ -48,7 +47,7 @@ fn compiled(path: &Path, arguments: &Diff) -> Report {
     read(&Input {
         files: vec![path.to_owned()],
         include: arguments.include.clone(),
-        message_format: arguments.message_format,
+        messages: arguments.messages,
     })
 }
 

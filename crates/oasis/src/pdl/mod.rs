@@ -38,6 +38,6 @@ pub fn run(verb: Verb) -> anyhow::Result<ExitCode> {
 /// Compiles the files and reports errors and warnings.
 fn read(input: &Input) -> Report {
     let report = oasis_pdl::compile(&input.files, &input.include, &Disk);
-    explain(&report.findings(), &report.sources, input.message_format);
+    explain(&report.findings(), &report.sources, input.messages.format());
     report
 }

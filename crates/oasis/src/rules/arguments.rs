@@ -1,11 +1,13 @@
 //! The arguments of `oasis rules`.
 
+#[cfg(feature = "live")]
+use crate::live::locate::Located;
 use crate::{
-    archive_folder::ArchiveFolder, diagnostics::MessageFormat, format_files::Fmt, output_format::Format,
+    archive_folder::ArchiveFolder, diagnostics::MessageFlags, format_files::Fmt, output_format::OutputFlags,
 };
 use clap::{Args, Subcommand};
 #[cfg(feature = "live")]
-use oasis_client::{DacAddress, Server};
+use oasis_client::DacAddress;
 use oasis_wire::time;
 use std::path::PathBuf;
 
@@ -16,7 +18,7 @@ pub enum Verb {
   oasis rules check --pdl plant.pdl plant.rules
   oasis rules check --archive ~/samples plant.rules       the types are those of the archive
   oasis rules check --mcap drive.mcap plant.rules         those of a recording, also of ROS 2
-  oasis rules check --pdl plant.pdl --message-format json plant.rules")]
+  oasis rules check --pdl plant.pdl --json plant.rules")]
     Check(Check),
     /// Format files, and list those that changed.
     #[command(after_help = "Examples:
@@ -33,17 +35,17 @@ pub enum Verb {
   oasis rules run --archive ~/samples plant.rules
   oasis rules run --mcap drive.mcap plant.rules
   oasis rules run --archive ~/samples --pdl-limits        the alarms that PDL files declare
-  oasis rules run --archive ~/samples --from -7d --format json plant.rules | jq 'select(.event == \"raised\")'")]
+  oasis rules run --archive ~/samples --from -7d --json plant.rules | jq 'select(.event == \"raised\")'")]
     Run(Run),
     #[cfg(feature = "live")]
     /// List the rules that a running DAC evaluates, and why files are refused.
     #[command(after_help = "Examples:
   oasis rules list
-  oasis rules list --url http://127.0.0.1:7070 --format json | jq 'select(.kind == \"alarm\")'")]
+  oasis rules list --url http://127.0.0.1:7070 --json | jq 'select(.kind == \"alarm\")'")]
     List(List),
     /// A language server for editors, on standard input and output (docs/guides/write-rules.md).
     #[command(after_help = "Examples:
-  oasis rules lsp --dac http://127.0.0.1:7070     types and instances of a running DAC
+  oasis rules lsp --url http://127.0.0.1:7070     types and instances of a running DAC
   oasis rules lsp --archive ~/samples             those of an archive
   oasis rules lsp --pdl plant.pdl                 types of PDL files")]
     Lsp(Lsp),
@@ -53,18 +55,17 @@ pub enum Verb {
 #[derive(Debug, Args)]
 pub struct List {
     #[command(flatten)]
-    pub server: Server,
-    /// Output format.
-    #[arg(long, value_enum, default_value_t)]
-    pub format: Format,
+    pub located: Located,
+    #[command(flatten)]
+    pub output: OutputFlags,
 }
 
 #[derive(Debug, Args)]
 pub struct Lsp {
     #[cfg(feature = "live")]
     /// Running DAC that has the types and instances: http://HOST:PORT of its page, or https://.
-    #[arg(long, value_name = "URL")]
-    pub dac: Option<DacAddress>,
+    #[arg(long, value_name = "URL", alias = "dac")]
+    pub url: Option<DacAddress>,
     #[cfg(feature = "live")]
     /// CA of the DAC's certificate, with https:// [default: those that this system trusts].
     #[arg(long, value_name = "FILE", env = "OASIS_CA")]
@@ -83,9 +84,8 @@ pub struct Check {
     pub files: Vec<PathBuf>,
     #[command(flatten)]
     pub types: Types,
-    /// Output format of errors.
-    #[arg(long, value_enum, default_value_t)]
-    pub message_format: MessageFormat,
+    #[command(flatten)]
+    pub messages: MessageFlags,
 }
 
 /// The files that declare the probe types of inputs.
@@ -122,7 +122,6 @@ pub struct Run {
     /// Stop at this time (exclusive) [default: after the newest sample stored].
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub to: Option<String>,
-    /// Output format of events.
-    #[arg(long, value_enum, default_value_t)]
-    pub format: Format,
+    #[command(flatten)]
+    pub output: OutputFlags,
 }

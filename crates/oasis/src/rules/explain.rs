@@ -9,10 +9,12 @@ use std::{
 
 /// Describes the rules of every file, also after errors in others.
 pub fn run(arguments: &Check) -> anyhow::Result<ExitCode> {
-    let Some(types) = arguments.types.load(arguments.message_format)? else { return Ok(ExitCode::FAILURE) };
+    let Some(types) = arguments.types.load(arguments.messages.format())? else {
+        return Ok(ExitCode::FAILURE);
+    };
     let mut is_fine = true;
     for path in &arguments.files {
-        let report = read(path, &types, arguments.message_format);
+        let report = read(path, &types, arguments.messages.format());
         is_fine &= report.is_ok();
         if !report.is_ok() {
             continue;

@@ -15,7 +15,7 @@ const COLUMN_HEADINGS: [&str; 6] = ["RULE", "KIND", "SEVERITY", "INSTANCES", "ME
 
 /// Prints the rules. The exit status reports whether all files are valid.
 pub fn run(arguments: &List) -> anyhow::Result<ExitCode> {
-    let found = api::at(&arguments.server)?.get("/rules", &[])?;
+    let found = api::at(&arguments.located.server(&[])?)?.get("/rules", &[])?;
     let of = |name: &str| found[name].as_array().cloned().unwrap_or_default();
     let (rules, files) = (of("rules"), of("files"));
     if rules.is_empty() && files.is_empty() {
@@ -25,7 +25,7 @@ pub fn run(arguments: &List) -> anyhow::Result<ExitCode> {
     }
     let is_refused = |file: &Value| file["state"] == "refused";
     let notes: Vec<_> = files.iter().flat_map(notes).collect();
-    match print(&rules, arguments.format) {
+    match print(&rules, arguments.output.format()) {
         // `oasis rules list | head` is not an error.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
         other => other?,

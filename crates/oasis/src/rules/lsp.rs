@@ -37,7 +37,7 @@ fn load(arguments: &Lsp) -> anyhow::Result<EditorCatalog> {
         found.instances.extend(stored.instances);
     }
     #[cfg(feature = "live")]
-    if let Some(dac) = &arguments.dac {
+    if let Some(dac) = &arguments.url {
         is_named = true;
         let live = super::catalog::of_dac(dac, arguments.ca.clone())?;
         found.types.extend(live.types);
@@ -45,7 +45,7 @@ fn load(arguments: &Lsp) -> anyhow::Result<EditorCatalog> {
     }
     if !is_named {
         bail!(
-            "name a DAC with --dac, an archive with --archive, an MCAP file with --mcap, or PDL files with --pdl"
+            "name a DAC with --url, an archive with --archive, an MCAP file with --mcap, or PDL files with --pdl"
         );
     }
     found.instances.sort();

@@ -37,7 +37,8 @@ pub fn run(arguments: &Run) -> anyhow::Result<ExitCode> {
     let (from, until) = time_flag::span(arguments.from.as_deref(), arguments.to.as_deref())?;
     let mut replay = Replay::open(&past, program, Span { from: from.unwrap_or(0), until })?;
     all_match(&replay)?;
-    let mut out = Printer { out: BufWriter::new(io::stdout().lock()), format: arguments.format, events: 0 };
+    let mut out =
+        Printer { out: BufWriter::new(io::stdout().lock()), format: arguments.output.format(), events: 0 };
     match print(&mut replay, &mut out) {
         // `oasis rules run | head` is not an error.
         Err(error) if is_broken_pipe(&error) => Ok(ExitCode::SUCCESS),

@@ -37,8 +37,8 @@ pub struct Arguments {
     #[arg(env = "OASIS_NAMES", value_delimiter = ',')]
     names: Vec<String>,
     /// Folder for all of it, created if it does not exist.
-    #[arg(long, value_name = "DIR", env = "OASIS_DIRECTORY")]
-    directory: PathBuf,
+    #[arg(long, value_name = "DIR", alias = "directory", env = "OASIS_DIRECTORY")]
+    dir: PathBuf,
     /// Address of page, API and doors [default: 0.0.0.0:7070].
     #[arg(long, value_name = "HOST:PORT")]
     listen: Option<SocketAddr>,
@@ -49,7 +49,7 @@ pub struct Arguments {
 
 /// Makes what is missing, says what there is, and warns of what differs from this command.
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    let site = Site::open(&arguments.directory)?;
+    let site = Site::open(&arguments.dir)?;
     let given = given(&arguments.names)?;
     let names = with_local(&given);
     let path = site.folder.join("oasis.toml");

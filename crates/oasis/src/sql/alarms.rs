@@ -17,7 +17,7 @@ pub fn add(sql: &mut Sql, arguments: &Arguments, archive: &Path, query: &str) ->
 
 /// Returns the directory: the named one, or where the DAC of this archive keeps it. None if that DAC has no alarms.
 fn directory(arguments: &Arguments, archive: &Path) -> anyhow::Result<Option<PathBuf>> {
-    if let Some(named) = &arguments.rules {
+    if let Some(named) = &arguments.rules_dir {
         RecordedAlarms::open(named)?;
         return Ok(Some(named.clone()));
     }

@@ -17,7 +17,7 @@ pub struct Arguments {
     pub archive: ArchiveFolder,
     #[cfg(feature = "live")]
     /// Send the query to a running DAC instead: http://HOST:PORT of its page, or https://. It answers what your permissions allow [env: OASIS_URL, unless an archive is named].
-    #[arg(long, value_name = "URL", conflicts_with_all = ["archive", "config", "access", "rules", "stats"])]
+    #[arg(long, value_name = "URL", conflicts_with_all = ["archive", "config", "access", "rules_dir", "stats"])]
     url: Option<DacAddress>,
     #[cfg(feature = "live")]
     /// CA of the DAC's certificate, with https:// [default: those that this system trusts].
@@ -25,7 +25,7 @@ pub struct Arguments {
     ca: Option<PathBuf>,
     #[cfg(feature = "live")]
     /// TEM that knows the running DACs: http://HOST:PORT of its page, or https://. May be repeated.
-    #[arg(long, value_name = "URL", value_delimiter = ',', conflicts_with_all = ["archive", "config", "access", "rules", "stats", "url"])]
+    #[arg(long, value_name = "URL", value_delimiter = ',', conflicts_with_all = ["archive", "config", "access", "rules_dir", "stats", "url"])]
     tem: Vec<TemAddress>,
     #[cfg(feature = "live")]
     /// Name of the DAC that answers, as the TEM lists it [default: the only one].
@@ -36,16 +36,26 @@ pub struct Arguments {
     pub access: Option<PathBuf>,
     #[cfg(feature = "live")]
     /// Directory of the DAC's rules, for the tables alarms and events [default: rules.directory of the configuration file, or ARCHIVE-rules].
-    #[arg(long, value_name = "DIR")]
-    pub rules: Option<PathBuf>,
+    #[arg(long, value_name = "DIR", alias = "rules")]
+    pub rules_dir: Option<PathBuf>,
     /// A query; or .tables, .schema TABLE or .help. Read from standard input if none is given.
     pub query: Option<String>,
     /// Output format [default: table on a terminal, csv otherwise].
     #[arg(long, value_parser = formats::of_rows())]
-    pub format: Option<&'static Format>,
+    format: Option<&'static Format>,
+    /// Print JSON for programs: --format jsonl.
+    #[arg(long, conflicts_with = "format")]
+    json: bool,
     /// Print on standard error how many times segment files were opened to read samples.
     #[arg(long)]
     pub stats: bool,
+}
+
+impl Arguments {
+    /// Returns the format that the flags choose, if they do.
+    pub fn format(&self) -> Option<&'static Format> {
+        if self.json { oasis_format::find("jsonl") } else { self.format }
+    }
 }
 
 #[cfg(feature = "live")]
@@ -66,6 +76,6 @@ impl Arguments {
 
     /// Whether a folder is to answer, or something that only a folder has is asked for.
     fn names_a_folder(&self) -> bool {
-        self.archive.is_named() || self.access.is_some() || self.rules.is_some() || self.stats
+        self.archive.is_named() || self.access.is_some() || self.rules_dir.is_some() || self.stats
     }
 }

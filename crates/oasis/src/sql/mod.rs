@@ -35,7 +35,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     }
     #[cfg(feature = "live")]
     if let Some(server) = arguments.server()? {
-        return remote::run(&server, query.trim(), arguments.format);
+        return remote::run(&server, query.trim(), arguments.format());
     }
     let archive = arguments.archive.find()?;
     let mut sql = Sql::open(&archive)?;
@@ -43,7 +43,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     #[cfg(feature = "live")]
     alarms::add(&mut sql, arguments, &archive, &query)?;
     let out = BufWriter::new(io::stdout().lock());
-    match answer(&sql, query.trim(), arguments.format, out) {
+    match answer(&sql, query.trim(), arguments.format(), out) {
         // `oasis sql | head` is not an error.
         Err(error) if is_broken_pipe(&error) => return Ok(()),
         other => other?,
@@ -100,7 +100,7 @@ fn run_query(sql: &Sql, query: &str, rows: &mut Answer<'_>) -> anyhow::Result<()
             let says = |what: &str| error.contains(what);
             let remedy = match () {
                 () if says("no such table: alarms") || says("no such table: events") => {
-                    " (the DAC's rules have a directory of their own: name it with --rules DIR)"
+                    " (the DAC's rules have a directory of their own: name it with --rules-dir DIR)"
                 }
                 () if says("no such table") || says("no such column") => {
                     " (.tables and .schema TABLE list names)"

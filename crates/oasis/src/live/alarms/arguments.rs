@@ -1,8 +1,7 @@
 //! The arguments of `oasis alarms`.
 
-use crate::{output_format::Format, target::Target};
+use crate::{live::locate::Located, output_format::OutputFlags, target::Target};
 use clap::{Args, Subcommand};
-use oasis_client::Server;
 use oasis_wire::time;
 
 #[derive(Debug, Args)]
@@ -12,10 +11,9 @@ pub struct Arguments {
     #[command(flatten)]
     pub only: Only,
     #[command(flatten)]
-    pub server: Server,
-    /// Output format.
-    #[arg(long, value_enum, default_value_t, global = true)]
-    pub format: Format,
+    pub located: Located,
+    #[command(flatten)]
+    pub output: OutputFlags,
 }
 
 /// Which alarms are listed.
@@ -81,17 +79,17 @@ pub enum Verb {
     /// Show what happened, newest first: alarms, actions, and results of other rules.
     #[command(after_help = "Examples:
   oasis alarms journal --from -1d
-  oasis alarms journal --rule Hot --kind raised --format json | jq -r .time")]
+  oasis alarms journal --rule Hot --kind raised --json | jq -r .time")]
     Journal(Journal),
     /// Show how many alarms stand, how often they were raised, which chatter, and which stand for long.
     #[command(after_help = "Examples:
   oasis alarms statistics
-  oasis alarms statistics --format json | jq .raised.hour")]
+  oasis alarms statistics --json | jq .raised.hour")]
     Statistics,
     /// Show what stands, and each change as it happens.
     #[command(after_help = "Examples:
   oasis alarms follow
-  oasis alarms follow --format json | jq -r 'select(.state == \"active\") | .message'")]
+  oasis alarms follow --json | jq -r 'select(.state == \"active\") | .message'")]
     Follow,
 }
 
@@ -155,9 +153,9 @@ pub struct Journal {
     /// Only entries of this kind, such as raised.
     #[arg(long)]
     pub kind: Option<String>,
-    /// Maximum number of entries.
-    #[arg(long, value_name = "COUNT", default_value_t = 1_000)]
-    pub limit: usize,
+    /// Only the newest N of them.
+    #[arg(short = 'n', long, value_name = "N", alias = "limit", default_value_t = 1_000)]
+    pub last: usize,
 }
 
 /// Parses a duration of whole seconds.

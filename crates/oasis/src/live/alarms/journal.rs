@@ -18,7 +18,7 @@ pub fn run(api: &Api, which: Journal, format: Format) -> anyhow::Result<()> {
         ("instance", which.instance),
         ("kind", which.kind),
     ];
-    let entries = pages(api, "/alarms/journal", "entries", given, which.limit)?;
+    let entries = pages(api, "/alarms/journal", "entries", given, which.last)?;
     if entries.is_empty() {
         eprintln!("the journal has no such entries");
     }

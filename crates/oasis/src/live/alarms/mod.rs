@@ -18,8 +18,8 @@ use ureq::http::Method;
 
 /// Runs a subcommand.
 pub fn run(arguments: Arguments) -> anyhow::Result<()> {
-    let api = api::at(&arguments.server)?;
-    let format = arguments.format;
+    let api = api::at(&arguments.located.server(&[])?)?;
+    let format = arguments.output.format();
     let done = match arguments.verb {
         None => list(&api, arguments.only, format),
         Some(Verb::Ack(on)) => act(&api, "acknowledge", on, json!({}), format),

@@ -7,10 +7,15 @@ mod disk;
 mod limits;
 
 use super::answers;
-use crate::{config::Config, features};
+use crate::{
+    config::Config,
+    features,
+    output_format::{Format, OutputFlags},
+};
 use anyhow::bail;
 use clap::Args;
 use oasis_format::visible::Visible;
+use serde_json::{Value, json};
 use std::{
     io::{self, Write},
     path::PathBuf,
@@ -21,6 +26,8 @@ pub struct Arguments {
     /// Configuration file of the DAC to be checked [default: what oasis up does without one].
     #[arg(long, value_name = "FILE", env = "OASIS_CONFIG")]
     config: Option<PathBuf>,
+    #[command(flatten)]
+    output: OutputFlags,
 }
 
 /// Severity of a finding.
@@ -31,6 +38,16 @@ enum Severity {
     Warning,
     /// The DAC will not work.
     Problem,
+}
+
+impl Severity {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Fine => "ok",
+            Self::Warning => "warning",
+            Self::Problem => "problem",
+        }
+    }
 }
 
 /// The result of one check.
@@ -56,6 +73,11 @@ impl Finding {
     fn problem(about: &'static str, says: impl Into<String>, remedy: impl Into<String>) -> Self {
         Self { weight: Severity::Problem, about, says: says.into(), remedy: remedy.into() }
     }
+
+    fn to_json(&self) -> Value {
+        let remedy = Some(&self.remedy).filter(|remedy| !remedy.is_empty());
+        json!({"check": self.about, "result": self.weight.name(), "detail": self.says, "remedy": remedy})
+    }
 }
 
 /// Checks everything, and prints what it found.
@@ -66,7 +88,10 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let findings = check(arguments);
     let mut out = io::stdout().lock();
     for finding in &findings {
-        write(&mut out, finding)?;
+        match arguments.output.format() {
+            Format::Json => writeln!(out, "{}", finding.to_json())?,
+            Format::Text => write(&mut out, finding)?,
+        }
     }
     let problems = findings.iter().filter(|finding| finding.weight == Severity::Problem).count();
     match problems {
@@ -107,11 +132,7 @@ fn features(config: &Config) -> Finding {
 }
 
 fn write(out: &mut impl Write, finding: &Finding) -> io::Result<()> {
-    let word = match finding.weight {
-        Severity::Fine => "ok",
-        Severity::Warning => "warning",
-        Severity::Problem => "problem",
-    };
+    let word = finding.weight.name();
     writeln!(out, "{word:<9}{:<15}{}", finding.about, Visible(&finding.says))?;
     if !finding.remedy.is_empty() {
         writeln!(out, "{:24}remedy: {}", "", Visible(&finding.remedy))?;
@@ -128,7 +149,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let config = folder.path().join("oasis.toml");
         std::fs::write(&config, "[archive]\ncommit = 1\n").unwrap();
-        let findings = check(&Arguments { config: Some(config) });
+        let findings = check(&Arguments { config: Some(config), output: OutputFlags::default() });
         let wrong = findings.iter().find(|finding| finding.about == "configuration").unwrap();
         assert!(wrong.weight == Severity::Problem && wrong.says.contains("line 2"), "{wrong:?}");
         for about in ["version", "features", "page", "data channel", "TLS", "clock", "open files", "archive"]

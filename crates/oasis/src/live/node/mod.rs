@@ -25,7 +25,7 @@ Run it again with a new token before the certificate expires: the key stays, and
     /// List the certificates of nodes, on the DAC's host.
     #[command(after_help = "Examples:
   oasis node list
-  oasis node list --format json | jq -r 'select(.state == \"active\").node'")]
+  oasis node list --json | jq -r 'select(.state == \"active\").node'")]
     List(List),
     /// Revoke all certificates of a node, on the DAC's host. A running DAC closes its connection within 5 s.
     #[command(after_help = "Examples:

@@ -61,7 +61,7 @@ impl Printer {
     pub fn new(arguments: &Tail) -> Self {
         Self {
             out: BufWriter::new(io::stdout()),
-            format: arguments.format,
+            format: arguments.output.format(),
             left: arguments.count,
             is_live: arguments.from.is_none() && arguments.last.is_none(),
             has_dates: arguments.from.is_some() || arguments.from_earliest || arguments.last.is_some(),

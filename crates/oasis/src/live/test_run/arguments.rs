@@ -1,18 +1,16 @@
 //! The arguments of `oasis run`.
 
-use crate::output_format::Format;
+use crate::{live::locate::Located, output_format::OutputFlags};
 use clap::{Args, Subcommand};
-use oasis_client::Server;
 
 #[derive(Debug, Args)]
 pub struct Arguments {
     #[command(subcommand)]
     pub verb: Verb,
     #[command(flatten)]
-    pub server: Server,
-    /// Output format.
-    #[arg(long, value_enum, default_value_t, global = true)]
-    pub format: Format,
+    pub located: Located,
+    #[command(flatten)]
+    pub output: OutputFlags,
 }
 
 #[derive(Debug, Subcommand)]
@@ -41,7 +39,7 @@ pub enum Verb {
     #[command(after_help = "Examples:
   oasis run list
   oasis run list --tag night
-  oasis run list --format json | jq -r .name")]
+  oasis run list --json | jq -r .name")]
     List {
         /// Only test runs with this tag.
         #[arg(long)]
@@ -51,7 +49,7 @@ pub enum Verb {
     #[command(after_help = "Examples:
   oasis run show 'soak, pump 3 hot'
   oasis run show 'soak, pump 3 hot' --node plant-7 --instance processor
-  oasis run show 'soak, pump 3 hot' --format json | jq '.instances[].summary.lost'")]
+  oasis run show 'soak, pump 3 hot' --json | jq '.instances[].summary.lost'")]
     Show {
         /// Its name.
         name: String,

@@ -21,8 +21,8 @@ const PAGE: &str = "1000";
 
 /// Runs a subcommand.
 pub fn run(arguments: Arguments) -> anyhow::Result<()> {
-    let api = api::at(&arguments.server)?;
-    let printed = print(&act(&api, arguments.verb)?, arguments.format);
+    let api = api::at(&arguments.located.server(&[])?)?;
+    let printed = print(&act(&api, arguments.verb)?, arguments.output.format());
     match printed {
         // `oasis run list | head` is not an error.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),

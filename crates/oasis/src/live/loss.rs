@@ -1,6 +1,6 @@
-//! `oasis audit`: whether every generated sample is accounted for.
+//! `oasis loss`: whether every generated sample is accounted for.
 
-use crate::{live::arguments::Audit, output_format::Format};
+use crate::{live::arguments::Loss, output_format::Format};
 use anyhow::bail;
 use oasis_format::visible::Visible;
 use oasis_site::api;
@@ -8,23 +8,23 @@ use serde_json::Value;
 use std::io::{self, Write};
 
 /// Prints the account of instances whose names contain a text. Fails if a sample is undeclared.
-pub fn run(arguments: Audit) -> anyhow::Result<()> {
-    let report = api::at(&arguments.server)?.get("/audit", &[])?;
+pub fn run(arguments: Loss) -> anyhow::Result<()> {
+    let report = api::at(&arguments.located.server(&[])?)?.get("/audit", &[])?;
     let wanted = arguments.text.unwrap_or_default();
     let all = report["instances"].as_array().into_iter().flatten();
     let found: Vec<&Value> = all.filter(|instance| name(instance).contains(&wanted)).collect();
     if found.is_empty() {
-        eprintln!("nothing to audit: no instance whose NODE/INSTANCE contains {wanted:?}");
+        eprintln!("nothing to account for: no instance whose NODE/INSTANCE contains {wanted:?}");
     }
-    match print(&found, arguments.format) {
-        // `oasis audit | head` is not an error.
+    match print(&found, arguments.output.format()) {
+        // `oasis loss | head` is not an error.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
         other => other?,
     }
     match found.iter().map(|instance| undeclared(instance)).sum() {
         0 => Ok(()),
         undeclared => {
-            bail!("{undeclared} samples are undeclared: please report this with the output of --format json")
+            bail!("{undeclared} samples are undeclared: please report this with the output of --json")
         }
     }
 }

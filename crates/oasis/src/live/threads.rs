@@ -1,6 +1,6 @@
-//! `oasis shards`: the threads that write to WebSockets, and how many there are.
+//! `oasis threads`: the threads that write to WebSockets, and how many there are.
 
-use crate::{live::arguments::Shards, output_format::Format};
+use crate::{live::arguments::Threads, output_format::Format};
 use oasis_site::api;
 use serde_json::{Value, json};
 use std::io::{self, Write};
@@ -11,14 +11,14 @@ const COLUMN_HEADINGS: [&str; 8] =
     ["SHARD", "STATE", "CONNECTIONS", "CPU", "BYTES/S", "WAKEUPS/S", "LAG", "LONGEST"];
 
 /// Changes the number of shards if one is given, and shows them.
-pub fn run(arguments: Shards) -> anyhow::Result<()> {
-    let api = api::at(&arguments.server)?;
+pub fn run(arguments: Threads) -> anyhow::Result<()> {
+    let api = api::at(&arguments.located.server(&[])?)?;
     let shards = match arguments.choice {
         None => api.get("/shards", &[])?,
         Some(choice) => api.send(Method::PUT, "/shards", Some(&json!({"shards": choice})))?,
     };
-    match print(&shards, arguments.format) {
-        // `oasis shards | head` is not an error.
+    match print(&shards, arguments.output.format()) {
+        // `oasis threads | head` is not an error.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         other => Ok(other?),
     }

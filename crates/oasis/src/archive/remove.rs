@@ -1,4 +1,4 @@
-//! `oasis forget`: removes a node or an instance with all its data from an archive that no DAC has open.
+//! `oasis archive remove`: removes a node or an instance with all its data from an archive that no DAC has open.
 
 use crate::{
     access::{AccessFolder, of_archive},

@@ -1,10 +1,12 @@
 //! Gaps: offsets that were not stored, and their causes.
 
+use crate::record::{layout, u64_of};
 use oasis_wire::{
     loss::Cause,
     quantity::{Nanos, Offset},
 };
 use serde::Serialize;
+use std::ops::Range;
 
 /// Causes of gaps, by their codes in a file, which begin with 1.
 const CAUSES: [Cause; 4] = [Cause::ArchiveLag, Cause::DiskFull, Cause::DiskError, Cause::ArchiveStopped];
@@ -25,13 +27,29 @@ pub struct Gap {
 /// Bytes of a gap's payload.
 const GAP_BYTES: usize = 32;
 
+layout! {
+    /// The payload of a record of a gap.
+    gap_fields, super::GAP_BYTES, {
+        FROM: 0..8,
+        TO: 8..16,
+        TIME: 16..24,
+        CAUSE: 24..32,
+    }
+}
+
 impl Gap {
     /// Encodes the payload of a record.
     pub fn write(&self) -> [u8; GAP_BYTES] {
         let mut bytes = [0; GAP_BYTES];
         let code = 1 + CAUSES.iter().position(|cause| *cause == self.cause).unwrap_or_default();
-        for (at, field) in [(0, self.from.0), (8, self.to.0), (16, self.time.0), (24, code as u64)] {
-            bytes[at..at + 8].copy_from_slice(&field.to_le_bytes());
+        let fields = [
+            (gap_fields::FROM, self.from.0),
+            (gap_fields::TO, self.to.0),
+            (gap_fields::TIME, self.time.0),
+            (gap_fields::CAUSE, code as u64),
+        ];
+        for (at, field) in fields {
+            bytes[at].copy_from_slice(&field.to_le_bytes());
         }
         bytes
     }
@@ -39,9 +57,17 @@ impl Gap {
     /// Decodes the payload of a record; `None` if it is invalid.
     pub fn parse(bytes: &[u8]) -> Option<Self> {
         let bytes: &[u8; GAP_BYTES] = bytes.try_into().ok()?;
-        let field = |at: usize| bytes[at..].first_chunk().map_or(0, |field| u64::from_le_bytes(*field));
-        let cause = usize::try_from(field(24)).ok()?.checked_sub(1).and_then(|code| CAUSES.get(code))?;
-        Some(Self { from: Offset(field(0)), to: Offset(field(8)), time: Nanos(field(16)), cause: *cause })
+        let field = |at: Range<usize>| u64_of(&bytes[at]);
+        let cause = usize::try_from(field(gap_fields::CAUSE))
+            .ok()?
+            .checked_sub(1)
+            .and_then(|code| CAUSES.get(code))?;
+        Some(Self {
+            from: Offset(field(gap_fields::FROM)),
+            to: Offset(field(gap_fields::TO)),
+            time: Nanos(field(gap_fields::TIME)),
+            cause: *cause,
+        })
     }
 }
 

@@ -22,6 +22,70 @@ const WITH_GROUPS: u16 = 2;
 const RECORD_MAGIC: [u8; 4] = *b"OREC";
 const END_MAGIC: [u8; 8] = *b"OASISEND";
 
+/// Declares the fields of a part of a file, from their first byte to the byte after their last one. They follow each other and fill the part.
+macro_rules! layout {
+    ($(#[$docs:meta])* $part:ident, $size:expr, { $($field:ident: $from:literal..$to:literal,)* }) => {
+        $(#[$docs])*
+        pub(crate) mod $part {
+            use std::ops::Range;
+
+            $(pub const $field: Range<usize> = $from..$to;)*
+
+            const _: () = {
+                let fields: &[(usize, usize)] = &[$(($from, $to)),*];
+                let (mut number, mut end) = (0, 0);
+                while number < fields.len() {
+                    assert!(fields[number].0 == end && fields[number].1 > end);
+                    end = fields[number].1;
+                    number += 1;
+                }
+                assert!(end == $size);
+            };
+        }
+    };
+}
+pub(crate) use layout;
+
+layout! {
+    /// The header of a file. The checksum covers all before it.
+    file_header, super::FILE_HEADER, {
+        MAGIC: 0..8,
+        VERSION: 8..10,
+        MARKS_SYNCS: 10..11,
+        _RESERVED: 11..16,
+        NUMBER: 16..24,
+        NONCE: 24..32,
+        CREATED: 32..40,
+        EPOCH: 40..48,
+        _RESERVED_TOO: 48..60,
+        CHECKSUM: 60..64,
+    }
+}
+
+layout! {
+    /// The header of a record. Its checksum covers the nonce of the file, the position, and the header without the checksum.
+    record_header, super::RECORD_HEADER, {
+        MAGIC: 0..4,
+        LENGTH: 4..8,
+        CHECKSUM: 8..12,
+        KIND: 12..13,
+        FOLLOWS_SYNC: 13..14,
+        _RESERVED: 14..16,
+        NUMBER: 16..20,
+        PAYLOAD_CHECKSUM: 20..24,
+        MIN_TIME: 24..32,
+        MAX_TIME: 32..40,
+    }
+}
+
+layout! {
+    /// The end of a sealed file.
+    trailer_fields, super::TRAILER, {
+        INDEX_POSITION: 0..8,
+        MAGIC: 8..16,
+    }
+}
+
 /// A file's first bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FileHeader {
@@ -59,16 +123,18 @@ pub enum NotASegment {
 impl FileHeader {
     /// Encodes the header.
     pub fn write(&self) -> [u8; FILE_HEADER] {
+        use file_header as field;
         let mut bytes = [0; FILE_HEADER];
-        bytes[..8].copy_from_slice(&MAGIC);
+        bytes[field::MAGIC].copy_from_slice(&MAGIC);
         let version = if self.has_groups { WITH_GROUPS } else { VERSION };
-        bytes[8..10].copy_from_slice(&version.to_le_bytes());
-        bytes[10] = self.marks_syncs.into();
-        for (at, field) in [(16, self.number), (24, self.nonce), (32, self.created.0), (40, self.epoch.0)] {
-            bytes[at..at + 8].copy_from_slice(&field.to_le_bytes());
-        }
-        let checksum = crc32fast::hash(&bytes[..60]);
-        bytes[60..].copy_from_slice(&checksum.to_le_bytes());
+        bytes[field::VERSION].copy_from_slice(&version.to_le_bytes());
+        bytes[field::MARKS_SYNCS].copy_from_slice(&[self.marks_syncs.into()]);
+        bytes[field::NUMBER].copy_from_slice(&self.number.to_le_bytes());
+        bytes[field::NONCE].copy_from_slice(&self.nonce.to_le_bytes());
+        bytes[field::CREATED].copy_from_slice(&self.created.0.to_le_bytes());
+        bytes[field::EPOCH].copy_from_slice(&self.epoch.0.to_le_bytes());
+        let checksum = crc32fast::hash(&bytes[..field::CHECKSUM.start]);
+        bytes[field::CHECKSUM].copy_from_slice(&checksum.to_le_bytes());
         bytes
     }
 
@@ -77,23 +143,24 @@ impl FileHeader {
     /// # Errors
     /// If the bytes are not a header.
     pub fn parse(bytes: &[u8]) -> Result<Self, NotASegment> {
+        use file_header as field;
         let bytes = bytes.first_chunk::<FILE_HEADER>().ok_or(NotASegment::Short(bytes.len()))?;
-        if bytes[..8] != MAGIC {
+        if bytes[field::MAGIC] != MAGIC {
             return Err(NotASegment::Magic);
         }
-        let version = u16::from_le_bytes([bytes[8], bytes[9]]);
+        let version = u16::from_le_bytes(copied(&bytes[field::VERSION]));
         if !(VERSION..=WITH_GROUPS).contains(&version) {
             return Err(NotASegment::Version(version));
         }
-        if crc32fast::hash(&bytes[..60]) != u32_at(bytes, 60) {
+        if crc32fast::hash(&bytes[..field::CHECKSUM.start]) != u32_of(&bytes[field::CHECKSUM]) {
             return Err(NotASegment::Checksum);
         }
         Ok(Self {
-            number: u64_at(bytes, 16),
-            nonce: u64_at(bytes, 24),
-            created: Nanos(u64_at(bytes, 32)),
-            epoch: Epoch(u64_at(bytes, 40)),
-            marks_syncs: bytes[10] != 0,
+            number: u64_of(&bytes[field::NUMBER]),
+            nonce: u64_of(&bytes[field::NONCE]),
+            created: Nanos(u64_of(&bytes[field::CREATED])),
+            epoch: Epoch(u64_of(&bytes[field::EPOCH])),
+            marks_syncs: bytes[field::MARKS_SYNCS] != [0],
             has_groups: version == WITH_GROUPS,
         })
     }
@@ -183,21 +250,22 @@ pub fn put(
     (min_time, max_time): (u64, u64),
     payload: &[u8],
 ) {
+    use record_header as field;
     let mut head = [0; RECORD_HEADER];
-    head[..4].copy_from_slice(&RECORD_MAGIC);
-    head[4..8].copy_from_slice(&(payload.len() as u32).to_le_bytes()); // MAX_PAYLOAD is far below 4 GiB
-    head[12] = kind as u8;
-    head[13] = follows_sync.into();
-    head[16..20].copy_from_slice(&number.to_le_bytes());
-    head[24..32].copy_from_slice(&min_time.to_le_bytes());
-    head[32..40].copy_from_slice(&max_time.to_le_bytes());
+    head[field::MAGIC].copy_from_slice(&RECORD_MAGIC);
+    head[field::LENGTH].copy_from_slice(&(payload.len() as u32).to_le_bytes()); // MAX_PAYLOAD is far below 4 GiB
+    head[field::KIND].copy_from_slice(&[kind as u8]);
+    head[field::FOLLOWS_SYNC].copy_from_slice(&[follows_sync.into()]);
+    head[field::NUMBER].copy_from_slice(&number.to_le_bytes());
+    head[field::MIN_TIME].copy_from_slice(&min_time.to_le_bytes());
+    head[field::MAX_TIME].copy_from_slice(&max_time.to_le_bytes());
     let padding = payload.len().next_multiple_of(ALIGN) - payload.len();
     let mut checksum = crc32fast::Hasher::new();
     checksum.update(payload);
     checksum.update(&[0; ALIGN][..padding]);
-    head[20..24].copy_from_slice(&checksum.finalize().to_le_bytes());
+    head[field::PAYLOAD_CHECKSUM].copy_from_slice(&checksum.finalize().to_le_bytes());
     let checksum = head_checksum(&head, nonce, position);
-    head[8..12].copy_from_slice(&checksum.to_le_bytes());
+    head[field::CHECKSUM].copy_from_slice(&checksum.to_le_bytes());
     out.extend_from_slice(&head);
     out.extend_from_slice(payload);
     out.extend_from_slice(&[0; ALIGN][..padding]);
@@ -220,7 +288,7 @@ pub fn parse(bytes: &[u8], nonce: u64, position: u64) -> Result<(Head, &[u8], us
 /// Kind and length of the payload of a checked record; `None` if the bytes are too short.
 pub fn kind_and_length_at(bytes: &[u8]) -> Option<(Kind, usize)> {
     let head = bytes.first_chunk::<RECORD_HEADER>()?;
-    Some((Kind::from_code(head[12])?, u32_at(head, 4) as usize))
+    Some((kind_of(head)?, u32_of(&head[record_header::LENGTH]) as usize))
 }
 
 /// Decodes only the head.
@@ -228,21 +296,24 @@ pub fn kind_and_length_at(bytes: &[u8]) -> Option<(Kind, usize)> {
 /// # Errors
 /// [`BadRecord::Short`] or [`BadRecord::Head`].
 pub fn parse_head(bytes: &[u8], nonce: u64, position: u64) -> Result<Head, BadRecord> {
+    use record_header as field;
     let head = bytes.first_chunk::<RECORD_HEADER>().ok_or(BadRecord::Short)?;
     // A cheap test that rejects most bytes: the search for the next record tries many positions.
-    if head[..4] != RECORD_MAGIC || head_checksum(head, nonce, position) != u32_at(head, 8) {
+    if head[field::MAGIC] != RECORD_MAGIC
+        || head_checksum(head, nonce, position) != u32_of(&head[field::CHECKSUM])
+    {
         return Err(BadRecord::Head);
     }
-    let length = u32_at(head, 4) as usize;
-    match Kind::from_code(head[12]) {
+    let length = u32_of(&head[field::LENGTH]) as usize;
+    match kind_of(head) {
         Some(kind) if length <= MAX_PAYLOAD => Ok(Head {
             kind,
-            number: u32_at(head, 16),
+            number: u32_of(&head[field::NUMBER]),
             length,
-            follows_sync: head[13] != 0,
-            min_time: u64_at(head, 24),
-            max_time: u64_at(head, 32),
-            payload_checksum: u32_at(head, 20),
+            follows_sync: head[field::FOLLOWS_SYNC] != [0],
+            min_time: u64_of(&head[field::MIN_TIME]),
+            max_time: u64_of(&head[field::MAX_TIME]),
+            payload_checksum: u32_of(&head[field::PAYLOAD_CHECKSUM]),
         }),
         _ => Err(BadRecord::Head),
     }
@@ -251,36 +322,45 @@ pub fn parse_head(bytes: &[u8], nonce: u64, position: u64) -> Result<Head, BadRe
 /// Encodes the trailer of a sealed file: the position of its index record.
 pub fn trailer(index_position: u64) -> [u8; TRAILER] {
     let mut bytes = [0; TRAILER];
-    bytes[..8].copy_from_slice(&index_position.to_le_bytes());
-    bytes[8..].copy_from_slice(&END_MAGIC);
+    bytes[trailer_fields::INDEX_POSITION].copy_from_slice(&index_position.to_le_bytes());
+    bytes[trailer_fields::MAGIC].copy_from_slice(&END_MAGIC);
     bytes
 }
 
 /// Decodes the position of the index record; `None` if the file is not sealed.
 pub fn parse_trailer(bytes: &[u8]) -> Option<u64> {
     let bytes = bytes.last_chunk::<TRAILER>()?;
-    (bytes[8..] == END_MAGIC).then(|| u64_at(bytes, 0))
+    (bytes[trailer_fields::MAGIC] == END_MAGIC).then(|| u64_of(&bytes[trailer_fields::INDEX_POSITION]))
 }
 
 fn head_checksum(head: &[u8; RECORD_HEADER], nonce: u64, position: u64) -> u32 {
     let mut checksum = crc32fast::Hasher::new();
     checksum.update(&nonce.to_le_bytes());
     checksum.update(&position.to_le_bytes());
-    checksum.update(&head[..8]);
-    checksum.update(&head[12..]);
+    checksum.update(&head[..record_header::CHECKSUM.start]);
+    checksum.update(&head[record_header::CHECKSUM.end..]);
     checksum.finalize()
 }
 
-fn u32_at(bytes: &[u8], at: usize) -> u32 {
-    let mut field = [0; 4];
-    field.copy_from_slice(&bytes[at..at + 4]);
-    u32::from_le_bytes(field)
+fn kind_of(head: &[u8; RECORD_HEADER]) -> Option<Kind> {
+    let [code] = copied(&head[record_header::KIND]);
+    Kind::from_code(code)
 }
 
-fn u64_at(bytes: &[u8], at: usize) -> u64 {
-    let mut field = [0; 8];
-    field.copy_from_slice(&bytes[at..at + 8]);
-    u64::from_le_bytes(field)
+fn u32_of(field: &[u8]) -> u32 {
+    u32::from_le_bytes(copied(field))
+}
+
+/// Returns the number in a field of eight bytes.
+pub(crate) fn u64_of(field: &[u8]) -> u64 {
+    u64::from_le_bytes(copied(field))
+}
+
+/// Copies a field, which has exactly this many bytes.
+fn copied<const N: usize>(field: &[u8]) -> [u8; N] {
+    let mut bytes = [0; N];
+    bytes.copy_from_slice(field);
+    bytes
 }
 
 #[cfg(test)]

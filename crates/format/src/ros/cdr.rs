@@ -5,15 +5,18 @@ use super::{
     layout::{Ambiguities, Elements, Fields, Kind, Size},
     wide_text::WideForm,
 };
-use crate::input::bounds::MAX_ROW;
+use crate::input::bounds::{MAX_MESSAGE, MAX_ROW};
 use oasis_wire::{
     cdr::{ByteOrder, CdrReader},
     reader::Malformed,
     value::RowWriter,
 };
+use std::io::Read;
 
 /// Bytes in front of a message: two for its encoding, two for options.
 const HEADER_BYTES: usize = 4;
+/// The beginning of a frame of zstd.
+const ZSTD_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 /// Bytes that may follow the last field.
 const PADDING: usize = 7;
 
@@ -34,6 +37,12 @@ pub enum BadCdr {
         /// The end of the content.
         at: usize,
     },
+    /// Not of zstd, although it begins so.
+    #[error("it is compressed, and damaged")]
+    Compressed,
+    /// Too long when unpacked.
+    #[error("it has more than {MAX_MESSAGE} bytes when unpacked")]
+    Unpacked,
     /// Truncated, or with wrong lengths.
     #[error("{0}")]
     Malformed(#[from] Malformed),
@@ -51,6 +60,14 @@ impl Layout {
     /// # Errors
     /// If the message does not match, or the row is too long.
     pub fn decode(&self, message: &[u8], row: &mut Vec<u8>) -> Result<(), BadCdr> {
+        // No header of CDR begins like this.
+        if message.starts_with(&ZSTD_MAGIC) {
+            return self.decode_unpacked(&unpacked(message)?, row);
+        }
+        self.decode_unpacked(message, row)
+    }
+
+    fn decode_unpacked(&self, message: &[u8], row: &mut Vec<u8>) -> Result<(), BadCdr> {
         if self.ambiguities == Ambiguities::default() {
             return self.decode_as(Form::default(), message, row).map(drop);
         }
@@ -85,6 +102,18 @@ impl Layout {
             left @ 0..=PADDING => Ok(left),
             left => Err(BadCdr::Longer(left)),
         }
+    }
+}
+
+/// Unpacks a message that `ros2 bag record --compression-mode message` has compressed.
+fn unpacked(message: &[u8]) -> Result<Vec<u8>, BadCdr> {
+    let mut content = Vec::new();
+    let decoder = zstd::Decoder::with_buffer(message).map_err(|_| BadCdr::Compressed)?;
+    let read = decoder.take(MAX_MESSAGE as u64 + 1).read_to_end(&mut content);
+    match read {
+        Ok(bytes) if bytes > MAX_MESSAGE => Err(BadCdr::Unpacked),
+        Ok(_) => Ok(content),
+        Err(_) => Err(BadCdr::Compressed),
     }
 }
 
@@ -338,6 +367,14 @@ mod tests {
         let texts = [0, 7, 0, 0, 18, 0, 0, 0, 2, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, b'x', 0];
         let expected = Value::Vector(vec![Value::String(String::new()), Value::String("x".into())]);
         assert_eq!(read("string[] x", &texts).unwrap(), [expected]);
+    }
+
+    #[test]
+    fn a_compressed_message_is_unpacked_within_the_bound() {
+        let packed = |message: &[u8]| zstd::encode_all(message, 0).unwrap();
+        assert_eq!(read("uint8 x", &packed(&[0, 1, 0, 0, 7])).unwrap(), [Value::Uint(7)]);
+        assert_eq!(read("uint8 x", &packed(&vec![0; MAX_MESSAGE + 1])), Err(BadCdr::Unpacked));
+        assert_eq!(read("uint8 x", &packed(&[0; 100])[..9]), Err(BadCdr::Compressed));
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! Reads bags of ROS 1 (version 2.0, <https://wiki.ros.org/Bags/Format/2.0>).
 //!
-//! `records` iterates over the records of a file, those of chunks too; `reading` decodes the messages of each connection. Compressed bags are
-//! refused with the command that unpacks them.
+//! `records` iterates over the records of a file, those of chunks too, which `chunk` unpacks; `reading` decodes the messages of each connection.
 
+mod chunk;
 mod reading;
 mod records;
 

@@ -1,7 +1,8 @@
 //! The records of a bag: a header of named fields, and data.
 
+use super::chunk::Compression;
 use crate::input::{InputError, RecordingFile, bounds::MAX_MESSAGE};
-use std::io::{self, BufReader, Read, SeekFrom};
+use std::io::{self, BufReader, Cursor, Read, Seek, SeekFrom};
 
 /// The line that each bag begins with.
 pub const MAGIC: &[u8] = b"#ROSBAG V2.0\n";
@@ -37,6 +38,10 @@ pub struct Records<'a> {
     at: u64,
     header: Vec<u8>,
     data: Vec<u8>,
+    /// The rest of a compressed chunk; its records are read before those that follow it.
+    chunk: Cursor<Vec<u8>>,
+    /// Whether the current record is in that chunk.
+    is_in_chunk: bool,
     /// The byte of a record that the end of the file cuts.
     pub cut: Option<u64>,
     /// Messages longer than the bound.
@@ -53,13 +58,23 @@ impl<'a> Records<'a> {
             let remedy = "migrate a bag of an earlier version with `rosbag fix`";
             return Err(InputError::file("the file is no bag of version 2.0", remedy));
         }
-        Ok(Self { from, at: 13, header: Vec::new(), data: Vec::new(), cut: None, long: 0 })
+        Ok(Self {
+            from,
+            at: 13,
+            header: Vec::new(),
+            data: Vec::new(),
+            chunk: Cursor::default(),
+            is_in_chunk: false,
+            cut: None,
+            long: 0,
+        })
     }
 
     /// Reads the next record with messages or about a connection.
     pub fn next(&mut self) -> Result<Option<Record<'_>>, InputError> {
         loop {
             let begin = self.at;
+            self.is_in_chunk = self.chunk.position() < self.chunk.get_ref().len() as u64;
             let Some(length) = self.length()? else { return self.end(begin) };
             if length > MAX_HEADER_BYTES {
                 return Err(self.damaged(begin, "its header is too long"));
@@ -74,12 +89,12 @@ impl<'a> Records<'a> {
                 CHUNK => match field(&self.header, b"compression") {
                     // Its records follow.
                     Some(b"none") => {}
+                    _ if self.is_in_chunk => return Err(self.damaged(begin, "a chunk is within another")),
                     _ => {
-                        let why = "the bag is compressed";
-                        return Err(InputError::file(
-                            why,
-                            "unpack it with `rosbag decompress`, or write it anew as MCAP",
-                        ));
+                        self.unpack(length, begin)?;
+                        if self.cut.is_some() {
+                            return Ok(None);
+                        }
                     }
                 },
                 MESSAGE | CONNECTION => {
@@ -96,6 +111,24 @@ impl<'a> Records<'a> {
                 _ => self.skip(length)?,
             }
         }
+    }
+
+    /// Unpacks the chunk that follows.
+    fn unpack(&mut self, length: usize, begin: u64) -> Result<(), InputError> {
+        let name = field(&self.header, b"compression").unwrap_or_default();
+        let compression = Compression::of(name)?;
+        let mut packed = (&mut self.from).take(length as u64);
+        let content = compression.unpack(&mut packed);
+        // A decoder may leave the end of the chunk.
+        io::copy(&mut packed, &mut io::sink())?;
+        let missing = packed.limit();
+        self.at += length as u64 - missing;
+        match content {
+            Ok(content) => self.chunk = Cursor::new(content),
+            Err(_) if missing > 0 => self.cut = Some(begin),
+            Err(error) => return Err(self.damaged(begin, &format!("it cannot be unpacked: {error}"))),
+        }
+        Ok(())
     }
 
     fn parsed(&self, kind: u8, begin: u64) -> Result<Record<'_>, InputError> {
@@ -119,15 +152,22 @@ impl<'a> Records<'a> {
         }
     }
 
+    /// Ends at a record that is not complete.
     fn end(&mut self, begin: u64) -> Result<Option<Record<'_>>, InputError> {
+        if self.is_in_chunk {
+            return Err(self.damaged(begin, "its chunk ends before it"));
+        }
         self.cut = (self.at > begin).then_some(begin);
         Ok(None)
     }
 
     fn length(&mut self) -> io::Result<Option<usize>> {
         let mut bytes = [0; 4];
-        let read = read_up_to(&mut self.from, &mut bytes)?;
-        self.at += read as u64;
+        let read = match self.is_in_chunk {
+            true => read_up_to(&mut self.chunk, &mut bytes)?,
+            false => read_up_to(&mut self.from, &mut bytes)?,
+        };
+        self.advance(read);
         Ok((read == 4).then(|| u32::from_le_bytes(bytes) as usize))
     }
 
@@ -135,15 +175,28 @@ impl<'a> Records<'a> {
     fn fill(&mut self, length: usize, is_header: bool) -> io::Result<bool> {
         let to = if is_header { &mut self.header } else { &mut self.data };
         to.clear();
-        let read = (&mut self.from).take(length as u64).read_to_end(to)?;
-        self.at += read as u64;
+        let read = match self.is_in_chunk {
+            true => (&mut self.chunk).take(length as u64).read_to_end(to)?,
+            false => (&mut self.from).take(length as u64).read_to_end(to)?,
+        };
+        self.advance(read);
         Ok(read == length)
     }
 
     fn skip(&mut self, length: usize) -> io::Result<()> {
-        self.from.seek_relative(length as i64)?;
-        self.at += length as u64;
+        match self.is_in_chunk {
+            true => self.chunk.seek_relative(length as i64)?,
+            false => self.from.seek_relative(length as i64)?,
+        }
+        self.advance(length);
         Ok(())
+    }
+
+    /// Counts bytes of the file: records of a compressed chunk have the position of what follows it.
+    fn advance(&mut self, bytes: usize) {
+        if !self.is_in_chunk {
+            self.at += bytes as u64;
+        }
     }
 }
 

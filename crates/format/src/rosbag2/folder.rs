@@ -10,12 +10,12 @@ use std::{
 /// Longest `metadata.yaml`.
 const MAX_METADATA_BYTES: u64 = 16 * 1024 * 1024;
 /// Endings of files of a recording.
-const EXTENSIONS: [&str; 2] = ["db3", "mcap"];
+const EXTENSIONS: [&str; 2] = [".db3", ".mcap"];
 
 /// Returns the files of a folder of rosbag2; none if it is no such folder.
 ///
 /// # Errors
-/// If `metadata.yaml` names files that are not there, or are compressed.
+/// If `metadata.yaml` names files that are not there, or a compression other than zstd.
 pub fn bag_files(folder: &Path) -> Result<Vec<PathBuf>, InputError> {
     let metadata = folder.join("metadata.yaml");
     if !metadata.is_file() {
@@ -23,19 +23,18 @@ pub fn bag_files(folder: &Path) -> Result<Vec<PathBuf>, InputError> {
     }
     let mut text = String::new();
     File::open(&metadata)?.take(MAX_METADATA_BYTES).read_to_string(&mut text)?;
-    let Metadata { files, is_compressed } = Metadata::read(&text);
-    if is_compressed {
-        let why = "the recording is compressed by rosbag2";
-        return Err(InputError::file(
-            why,
-            "unpack it: `ros2 bag convert`, or `zstd -d` for each .db3.zstd file",
-        ));
+    let Metadata { files, compression } = Metadata::read(&text);
+    if !matches!(&*compression, "" | "zstd") {
+        let why = format!("the recording is compressed with {:?}", shortened(&compression));
+        return Err(InputError::file(why, "unpack it with `ros2 bag convert`"));
     }
     let mut paths = Vec::new();
     for name in files {
         // A recording that was moved keeps the folders of earlier: only the name counts.
         let file = Path::new(&name).file_name().map(|file| folder.join(file));
-        let Some(path) = file.filter(|path| path.is_file()) else {
+        // Its file may be unpacked already.
+        let unpacked = file.as_ref().map(|path| path.with_extension(""));
+        let Some(path) = [file, unpacked].into_iter().flatten().find(|path| path.is_file()) else {
             let why = format!("metadata.yaml names {:?}, which the folder lacks", shortened(&name));
             return Err(InputError::file(
                 why,
@@ -52,7 +51,9 @@ fn unlisted(folder: &Path) -> Result<Vec<PathBuf>, InputError> {
     let mut paths = Vec::new();
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
-        if path.extension().is_some_and(|of| EXTENSIONS.iter().any(|extension| of == *extension)) {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let name = name.strip_suffix(".zstd").unwrap_or(&name);
+        if EXTENSIONS.iter().any(|extension| name.ends_with(extension)) {
             paths.push(path);
         }
     }
@@ -68,7 +69,8 @@ fn unlisted(folder: &Path) -> Result<Vec<PathBuf>, InputError> {
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Metadata {
     files: Vec<String>,
-    is_compressed: bool,
+    /// The format of its compression; empty for none.
+    compression: String,
 }
 
 impl Metadata {
@@ -84,7 +86,7 @@ impl Metadata {
             }
             is_list = line == "relative_file_paths:";
             if let Some(format) = line.strip_prefix("compression_format:") {
-                metadata.is_compressed |= !format.trim().trim_matches(['"', '\'']).is_empty();
+                format.trim().trim_matches(['"', '\'']).clone_into(&mut metadata.compression);
             }
         }
         metadata
@@ -99,7 +101,7 @@ mod tests {
     fn metadata_names_files_and_compression() {
         let text = "rosbag2_bagfile_information:\n  version: 5\n  relative_file_paths:\n    - a_0.db3\n    - \"b 1.db3\"\n  duration:\n    nanoseconds: 1\n  compression_format: \"\"\n  files:\n    - path: a_0.db3\n";
         let files = vec!["a_0.db3".to_owned(), "b 1.db3".to_owned()];
-        assert_eq!(Metadata::read(text), Metadata { files, is_compressed: false });
-        assert!(Metadata::read("  compression_format: zstd").is_compressed);
+        assert_eq!(Metadata::read(text), Metadata { files, compression: String::new() });
+        assert_eq!(Metadata::read("  compression_format: zstd").compression, "zstd");
     }
 }

@@ -182,6 +182,7 @@ fn protobuf_has_the_values_of_another_reader() {
     assert_eq!(texts, ["/pump: inner: 30 values skipped: messages within themselves, or without fields"]);
 }
 
+#[cfg(feature = "mcap")]
 #[test]
 fn rosbag1_has_the_values_of_another_reader() {
     let reports = check("rosbag1", &InputOptions::default());

@@ -1,6 +1,6 @@
 //! `oasis import --describe`: the content of recordings, without importing them.
 
-use super::{Arguments, recording};
+use super::{Arguments, recording, unpacked::Unpacked};
 use crate::exit_codes;
 use anyhow::{Context, bail};
 use oasis_format::{
@@ -61,6 +61,8 @@ fn describe(
     arguments: &Arguments,
     options: &oasis_format::input::InputOptions,
 ) -> anyhow::Result<(&'static str, Vec<DescribedSeries>, Report)> {
+    let unpacked = Unpacked::of(path)?;
+    let path = unpacked.path();
     let format = match super::find_source(path, arguments.content.format()?)? {
         super::Source::Recording(format) => format,
         super::Source::McapBag(_) => bail!("describe the MCAP files of the folder one by one"),

@@ -4,6 +4,7 @@ mod arguments;
 mod describe;
 mod names;
 mod recording;
+mod unpacked;
 
 pub use arguments::Arguments;
 pub use names::{check_distinct, default_name};
@@ -33,6 +34,7 @@ use std::{
     path::{Path, PathBuf},
     process::ExitCode,
 };
+use unpacked::Unpacked;
 
 /// The kind of a finding in a segment file whose last record was not written completely.
 const TORN_TAIL: &str = "torn_tail";
@@ -191,20 +193,23 @@ fn one(
     config: &ArchiveConfig,
 ) -> anyhow::Result<(ImportTotals, bool)> {
     // Before the archive is changed.
-    let source = find_source(path, format)?;
+    let unpacked = Unpacked::of(path)?;
+    let source = find_source(unpacked.path(), format)?;
     let prefix = match name {
         Some(name) => name.to_owned(),
         None => default_name(path)?,
     };
     let mut import = Import::begin(oasis_store::open(config.clone())?)?;
     let is_complete = match source {
-        Source::Recording(format) => recording::add(path, format, options, &prefix, &mut import)?,
+        Source::Recording(format) => {
+            recording::add(unpacked.path(), path, (format, options), &prefix, &mut import)?
+        }
         Source::Segments(files) => add_segments(path, &files, &prefix, &mut import)?,
         Source::McapBag(files) => {
             let mut is_complete = true;
             for file in &files {
                 let Source::Recording(format) = find_source(file, None)? else { continue };
-                is_complete &= recording::add(file, format, options, &prefix, &mut import)
+                is_complete &= recording::add(file, file, (format, options), &prefix, &mut import)
                     .with_context(|| file.display().to_string())?;
             }
             is_complete

@@ -1,14 +1,16 @@
 //! The names of recordings.
 
+use super::unpacked::without_compression;
 use anyhow::{Context, bail};
 use std::{
     collections::HashMap,
     path::{Path, PathBuf},
 };
 
-/// The name of a recording: that of its file, without the extension.
+/// The name of a recording: that of its file, without the extension and that of compression.
 pub fn default_name(path: &Path) -> anyhow::Result<String> {
     let path = path.canonicalize()?;
+    let path = if path.is_dir() { path } else { without_compression(&path) };
     let stem = if path.is_dir() { path.file_name() } else { path.file_stem() };
     let stem = stem.and_then(|stem| stem.to_str());
     let stem = stem.filter(|stem| {

@@ -45,14 +45,14 @@ pub fn feature_of(format: &InputFormat) -> Option<&'static Feature> {
     }
 }
 
-/// Imports the samples of a file, and the causes of losses that it names. Returns whether it has nothing else.
+/// Imports the samples of a file, and the causes of losses that it names. Returns whether it has nothing else. Messages name `source`.
 ///
 /// # Errors
 /// If the file is defective, or has nothing that can be read.
 pub fn add(
     path: &Path,
-    format: &InputFormat,
-    options: &InputOptions,
+    source: &Path,
+    (format, options): (&InputFormat, &InputOptions),
     prefix: &str,
     import: &mut Import,
 ) -> anyhow::Result<bool> {
@@ -61,7 +61,7 @@ pub fn add(
         is_empty = false;
         Ok(import.add(&series_of(recorded, prefix), batch)?)
     })?;
-    print(path, &report);
+    print(source, &report);
     if is_empty {
         bail!(no_samples(format, &report));
     }
@@ -99,12 +99,13 @@ pub fn read(
     let position = Rc::new(Cell::new(0));
     let mut content = TrackedFile { file, position: position.clone() };
     let (mut progress, mut batches) = (Progress::new(), 0_u64);
+    let name = path.file_name().unwrap_or_default().display();
     let mut file = InputFile { path, content: &mut content };
     let report = (format.read)(&mut file, options, &mut |recorded, batch| {
         batches += 1;
         progress.show(|| {
             let [read, total] = [position.get(), total].map(|bytes| bytes.div_ceil(MEGABYTE));
-            format!("{}: {read} of {total} MB, {batches} batches", path.display())
+            format!("{name}: {read} of {total} MB, {batches} batches")
         });
         take(recorded, batch)
     });

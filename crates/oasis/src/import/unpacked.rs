@@ -1,0 +1,182 @@
+//! Recordings compressed with zstd, as `ros2 bag record --compression-mode file` writes them, or gzip: unpacked into a temporary folder, which is
+//! removed after the import.
+
+use crate::progress::Progress;
+use anyhow::{Context, bail};
+use flate2::bufread::MultiGzDecoder;
+use oasis_format::rosbag2::bag_files;
+use std::{
+    fs::{self, File},
+    io::{self, BufRead, BufReader, Read, Write},
+    path::{Path, PathBuf},
+};
+use tempfile::TempDir;
+
+const ZSTD_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
+const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
+/// Endings that a name loses.
+const EXTENSIONS: [&str; 3] = ["gz", "zst", "zstd"];
+/// Bytes that any file may have when it is unpacked.
+const MAX_SMALL_BYTES: u64 = 1 << 30;
+/// Times its size that a larger file may grow.
+const MAX_RATIO: u64 = 1_000;
+const COPY_BYTES: usize = 1 << 20;
+
+/// A file or folder to read.
+pub struct Unpacked {
+    path: PathBuf,
+    /// Removed when this is dropped.
+    _folder: Option<TempDir>,
+}
+
+impl Unpacked {
+    /// Unpacks a file, or the files of a folder of rosbag2, if they are compressed.
+    ///
+    /// # Errors
+    /// If they are damaged, or the temporary folder has no space.
+    pub fn of(path: &Path) -> anyhow::Result<Self> {
+        let unchanged = || Self { path: path.to_owned(), _folder: None };
+        if path.is_dir() {
+            if !has_compressed_files(path)? {
+                return Ok(unchanged());
+            }
+            let folder = TempDir::new()?;
+            for file in bag_files(path)? {
+                unpack(&file, folder.path())?;
+            }
+            return Ok(Self { path: folder.path().to_owned(), _folder: Some(folder) });
+        }
+        let mut magic = [0; 4];
+        let read = File::open(path)?.read(&mut magic)?;
+        if magic[..read] != ZSTD_MAGIC && !magic[..read].starts_with(&GZIP_MAGIC) {
+            return Ok(unchanged());
+        }
+        let folder = TempDir::new()?;
+        let path = unpack(path, folder.path())?;
+        Ok(Self { path, _folder: Some(folder) })
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+/// The path without the ending of a compressed file.
+pub fn without_compression(path: &Path) -> PathBuf {
+    match path.extension() {
+        Some(extension) if EXTENSIONS.iter().any(|of| extension == *of) => path.with_extension(""),
+        _ => path.to_owned(),
+    }
+}
+
+fn has_compressed_files(folder: &Path) -> anyhow::Result<bool> {
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if without_compression(&path) != path {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Unpacks a file into a folder, or copies one that is not compressed. Returns its new path.
+fn unpack(path: &Path, folder: &Path) -> anyhow::Result<PathBuf> {
+    let name = without_compression(path);
+    let to = folder.join(name.file_name().context("the file has no name")?);
+    if name == path && fs::hard_link(path, &to).is_ok() {
+        return Ok(to);
+    }
+    let size = fs::metadata(path)?.len();
+    let unpacked = match name == path {
+        true => fs::copy(path, &to).map(drop).map_err(Into::into),
+        false => decompress(path, &to, size.saturating_mul(MAX_RATIO).max(MAX_SMALL_BYTES)),
+    };
+    unpacked.with_context(|| {
+        format!("unpacking {} into {} (TMPDIR chooses the folder)", path.display(), folder.display())
+    })?;
+    Ok(to)
+}
+
+fn decompress(path: &Path, to: &Path, max_bytes: u64) -> anyhow::Result<()> {
+    let mut from = reader(path)?;
+    let mut to = File::create_new(to)?;
+    let (mut progress, mut written, mut buffer) = (Progress::new(), 0_u64, vec![0; COPY_BYTES]);
+    loop {
+        let read = from.read(&mut buffer)?;
+        if read == 0 {
+            return Ok(());
+        }
+        written += read as u64;
+        if written > max_bytes {
+            bail!("it has more than {max_bytes} bytes when unpacked: unpack it yourself, and import that");
+        }
+        to.write_all(&buffer[..read])?;
+        progress.show(|| format!("{}: {} MB unpacked", path.display(), written / 1_000_000));
+    }
+}
+
+fn reader(path: &Path) -> io::Result<Box<dyn Read>> {
+    let mut from = BufReader::new(File::open(path)?);
+    Ok(match from.fill_buf()?.starts_with(&GZIP_MAGIC) {
+        true => Box::new(MultiGzDecoder::new(from)),
+        false => Box::new(zstd::Decoder::with_buffer(from)?),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use flate2::{Compression, write::GzEncoder};
+
+    #[test]
+    fn a_compressed_file_is_unpacked_under_its_name() {
+        let folder = TempDir::new().unwrap();
+        let content = &b"{}\n"[..];
+        let mut gzip = GzEncoder::new(Vec::new(), Compression::default());
+        gzip.write_all(content).unwrap();
+        for (name, packed) in [
+            ("drive.jsonl.zst", zstd::encode_all(content, 0).unwrap()),
+            ("drive.jsonl.gz", gzip.finish().unwrap()),
+        ] {
+            let path = folder.path().join(name);
+            fs::write(&path, packed).unwrap();
+            let unpacked = Unpacked::of(&path).unwrap();
+            assert_eq!(unpacked.path().file_name().unwrap(), "drive.jsonl");
+            assert_eq!(fs::read(unpacked.path()).unwrap(), content);
+            let temporary = unpacked.path().to_owned();
+            drop(unpacked);
+            assert!(!temporary.exists());
+        }
+    }
+
+    #[test]
+    fn a_file_that_grows_without_bound_or_is_cut_is_refused() {
+        let folder = TempDir::new().unwrap();
+        let (path, to) = (folder.path().join("bomb.zst"), folder.path().join("bomb"));
+        let packed = zstd::encode_all(&vec![0; 4 * COPY_BYTES][..], 0).unwrap();
+        fs::write(&path, &packed).unwrap();
+        let error = decompress(&path, &to, 1 << 20).unwrap_err().to_string();
+        assert!(error.contains("more than 1048576 bytes"), "{error}");
+        fs::write(&path, &packed[..packed.len() / 2]).unwrap();
+        let error = format!("{:#}", Unpacked::of(&path).err().unwrap());
+        assert!(error.contains("unpacking") && error.contains("TMPDIR"), "{error}");
+    }
+
+    #[test]
+    fn the_files_of_a_folder_are_unpacked_together() {
+        let folder = TempDir::new().unwrap();
+        let pack = |name: &str| {
+            fs::write(folder.path().join(name), zstd::encode_all(name.as_bytes(), 0).unwrap()).unwrap();
+        };
+        ["a_0.db3.zstd", "a_10.db3.zstd", "a_2.db3.zstd"].iter().for_each(|name| pack(name));
+        let files: String = [0, 2, 10].map(|at| format!("    - a_{at}.db3.zstd\n")).concat();
+        let metadata = format!(
+            "rosbag2_bagfile_information:\n  relative_file_paths:\n{files}  compression_format: zstd\n  compression_mode: FILE\n"
+        );
+        fs::write(folder.path().join("metadata.yaml"), metadata).unwrap();
+        let unpacked = Unpacked::of(folder.path()).unwrap();
+        let names = bag_files(unpacked.path()).unwrap();
+        let names: Vec<_> = names.iter().map(|path| path.file_name().unwrap().to_str().unwrap()).collect();
+        assert_eq!(names, ["a_0.db3", "a_2.db3", "a_10.db3"]);
+    }
+}

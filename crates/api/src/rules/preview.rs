@@ -63,7 +63,7 @@ pub struct PreviewQuery {
 pub struct Previewed {
     /// Errors of the text; nothing was evaluated if there is one.
     diagnostics: Vec<DiagnosticView>,
-    /// As `oasis rules run --format json` writes them, with `node`, `instance` and times in nanoseconds.
+    /// As `oasis rules run --json` writes them, with `node`, `instance` and times in nanoseconds.
     #[schema(value_type = Vec<Object>)]
     events: Vec<Value>,
     /// Instances that were read.

@@ -1,5 +1,5 @@
 import { type Signal, useComputed, useSignal } from '@preact/signals';
-import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import { type NamedMetric, type Suggestion, suggest } from '../expressions/suggest.ts';
 import { FUNCTIONS, type FunctionName } from '../expressions/syntax.ts';
 import { MAX_TEXT, quoteName } from '../expressions/tokens.ts';
@@ -12,6 +12,7 @@ import { registry } from '../state/store.ts';
 import { schemaOfTarget } from '../state/target_schema.ts';
 import { strings } from '../strings/strings.ts';
 import type { Target } from '../wire/target.ts';
+import { useSame } from './use_same.ts';
 import { useUniqueId } from './use_unique_id.ts';
 
 const words = strings.expressions;
@@ -33,14 +34,12 @@ export function ExpressionField(props: {
   const isOpen = useSignal(false);
   /** What the suggestion that is chosen would insert: it stays chosen while others come and go. */
   const chosen = useSignal('');
-  // As text, so that an equal list keeps what is chosen in it.
-  const found = useComputed(() => {
+  // An equal list keeps what is chosen in it.
+  const found = useSame((): readonly Suggestion[] => {
     const instances = registry.value?.instances ?? [];
-    return JSON.stringify(
-      isOpen.value ? suggest(value.value.slice(0, caret.value), instances, metricsOf) : [],
-    );
+    return isOpen.value ? suggest(value.value.slice(0, caret.value), instances, metricsOf) : [];
   });
-  const suggestions = useMemo(() => JSON.parse(found.value) as Suggestion[], [found.value]);
+  const suggestions = found.value;
   const at = suggestions.findIndex(({ insert }) => insert === chosen.value);
   const judged = useComputed(() => (value.value.trim() === '' ? undefined : judge(value.value))).value;
   // biome-ignore lint/correctness/useExhaustiveDependencies: once, when the field opens
@@ -62,7 +61,7 @@ export function ExpressionField(props: {
   };
   const onKeyDown = (event: KeyboardEvent) => {
     // Keys may come faster than drawings.
-    const listed = JSON.parse(found.value) as Suggestion[];
+    const listed = found.value;
     const isListed = listed.length > 0;
     const now = listed.findIndex(({ insert }) => insert === chosen.peek());
     const step = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0;

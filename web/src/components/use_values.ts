@@ -14,7 +14,7 @@ export interface ValuesAt {
 /** Reads the last sample of each line at the time under the pointer, or at the end of a paused range. */
 export function useValues(
   sources: readonly Source[],
-  plans: ReadonlySignal<string>,
+  plans: ReadonlySignal<readonly Plan[]>,
 ): ReadonlySignal<ValuesAt | undefined> {
   const found = useSignal<ValuesAt | undefined>(undefined);
   const time = useComputed(() => readTime.value ?? (range.value.live ? undefined : range.value.to));
@@ -22,7 +22,7 @@ export function useValues(
     () => {
       const at = time.value;
       if (at === undefined) return undefined;
-      const expressions = JSON.parse(plans.value) as Plan[];
+      const expressions = plans.value;
       return { kind: 'values', range: { live: false, from: at - 1, to: at }, sources, expressions };
     },
     ({ to, answer }) => {

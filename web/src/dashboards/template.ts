@@ -1,10 +1,10 @@
 import { formatExpression, mapReferences, parseExpression } from '../expressions/syntax.ts';
 import { ExpressionError, quoteName } from '../expressions/tokens.ts';
 import { parseLayout } from '../layout/document.ts';
-import { canonical } from '../layout/same.ts';
 import { targetsOf } from '../state/panel_kinds.ts';
 import { mapValues } from '../text/markdown.ts';
 import { type Fields, isFields } from '../wire/fields.ts';
+import { isSame } from '../wire/same.ts';
 
 /** Stands for a node that is chosen on the page. */
 export const VARIABLE = '$node';
@@ -17,7 +17,7 @@ const IN_QUERY = /'\$node'|\$node\b/g;
 
 /** Whether a layout leaves a node open. */
 export function isTemplate(layout: Fields): boolean {
-  return canonical(withNode(layout, '').panels) !== canonical(panelsOf(layout));
+  return !isSame(withNode(layout, '').panels, panelsOf(layout));
 }
 
 /** The layout for a node: `$node` in targets, expressions, texts, titles and queries of its panels. */
@@ -47,10 +47,11 @@ export function withNode(layout: Fields, node: string): Fields {
  * there; in others, texts and titles stay as they are.
  */
 export function withVariable(layout: Fields, node: string, before: Fields = {}): Fields {
-  const wasBefore = new Map(panelsOf(before).map((panel) => [canonical(panelFor(panel, node)), panel]));
-  const panels = panelsOf(layout).map(
-    (panel) => wasBefore.get(canonical(panel)) ?? panelsOf(opened({ panels: [panel] }, node))[0],
-  );
+  const wasBefore = panelsOf(before).map((panel) => [panelFor(panel, node), panel] as const);
+  const panels = panelsOf(layout).map((panel) => {
+    const found = wasBefore.findLast(([made]) => isSame(made, panel));
+    return found ? found[1] : panelsOf(opened({ panels: [panel] }, node))[0];
+  });
   return { ...layout, panels };
 }
 

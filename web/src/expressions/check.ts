@@ -101,7 +101,7 @@ class Checker {
     const { node = '', instance, metric, element } = reference;
     const target = { node, instance };
     const found = this.metric(reference, target);
-    const key = JSON.stringify([keyOf(target), metric, element]);
+    const key = `${metric.length} ${metric} ${element?.length ?? ''} ${element ?? ''} ${keyOf(target)}`;
     let index = this.numbers.get(key);
     if (index === undefined) {
       index = this.inputs.length;

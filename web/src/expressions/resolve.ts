@@ -1,4 +1,4 @@
-import type { Target } from '../wire/target.ts';
+import { keyOf, type Target } from '../wire/target.ts';
 import { expressionStrings } from './strings.ts';
 import { mapReferences, parseExpression, referencesIn, type Syntax } from './syntax.ts';
 import { ExpressionError, quoteName } from './tokens.ts';
@@ -56,6 +56,6 @@ export function targetsIn(text: string): Target[] {
   const syntax = parseKnown(text);
   const found = new Map<string, Target>();
   for (const { node = '', instance } of syntax ? referencesIn(syntax) : [])
-    found.set(JSON.stringify([node, instance]), { node, instance });
+    found.set(keyOf({ node, instance }), { node, instance });
   return [...found.values()];
 }

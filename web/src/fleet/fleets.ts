@@ -1,4 +1,5 @@
 import type { Fields } from '../wire/fields.ts';
+import { isSame } from '../wire/same.ts';
 import { FleetBook } from './book.ts';
 import { type Listing, listingOf } from './listing.ts';
 import {
@@ -27,11 +28,12 @@ interface Fleet {
   usedAt: number;
   retryAt: number;
   /** The last lists of panels, until the fleet changes. */
-  readonly kept: Map<string, FleetList>;
+  readonly kept: FleetList[];
 }
 
 /** A list, and the settings that it was made of. */
 interface FleetList {
+  readonly look: Omit<FleetLook, 'first' | 'count'>;
   readonly version: number;
   readonly listing: Listing;
 }
@@ -41,7 +43,7 @@ const MAX_LISTS = 4;
 
 /** The fleets that panels read: one subscription for all panels with the same selection. */
 export class Fleets {
-  private readonly fleets = new Map<string, Fleet>();
+  private readonly fleets = new Set<Fleet>();
   private isOpen = false;
 
   constructor(private readonly send: (message: FleetRequest) => number) {}
@@ -49,7 +51,7 @@ export class Fleets {
   /** The DAC can be asked for fleets; `false`: not through this door. */
   opened(hasFleets: boolean): void {
     this.isOpen = hasFleets;
-    for (const fleet of this.fleets.values()) {
+    for (const fleet of this.fleets) {
       fleet.retryAt = 0;
       fleet.status = { state: hasFleets ? 'waiting' : 'unsupported' };
     }
@@ -57,7 +59,7 @@ export class Fleets {
 
   disconnected(): void {
     this.isOpen = false;
-    for (const fleet of this.fleets.values()) {
+    for (const fleet of this.fleets) {
       [fleet.request, fleet.number] = [undefined, undefined];
       fleet.status = { state: 'waiting' };
       fleet.book.disconnected();
@@ -66,11 +68,11 @@ export class Fleets {
 
   /** Subscribes to the fleets that panels ask for, and ends the others. */
   tick(now: number): void {
-    for (const [key, fleet] of this.fleets) {
+    for (const fleet of this.fleets) {
       fleet.book.tick(now);
       if (now - fleet.usedAt > LINGER_MS && fleet.request === undefined) {
         if (this.isOpen && fleet.number !== undefined) this.send({ op: 'end-fleet', fleet: fleet.number });
-        this.fleets.delete(key);
+        this.fleets.delete(fleet);
       } else if (
         this.isOpen &&
         fleet.request === undefined &&
@@ -84,7 +86,7 @@ export class Fleets {
   /** Returns when {@link tick} has something to do. */
   nextDue(): number {
     let due = Number.POSITIVE_INFINITY;
-    for (const fleet of this.fleets.values()) {
+    for (const fleet of this.fleets) {
       due = Math.min(due, fleet.usedAt + LINGER_MS + 1);
       if (this.isOpen && fleet.request === undefined && fleet.number === undefined)
         due = Math.min(due, fleet.retryAt);
@@ -94,7 +96,7 @@ export class Fleets {
 
   /** The DAC has accepted a request. */
   accepted(request: number, number: number): void {
-    for (const fleet of this.fleets.values()) {
+    for (const fleet of this.fleets) {
       if (fleet.request !== request) continue;
       [fleet.request, fleet.number] = [undefined, number];
       fleet.status = { state: 'ready' };
@@ -103,7 +105,7 @@ export class Fleets {
 
   /** Returns whether the request was one for a fleet. */
   failed(request: number, problem: string, now: number): boolean {
-    for (const fleet of this.fleets.values()) {
+    for (const fleet of this.fleets) {
       if (fleet.request !== request) continue;
       fleet.request = undefined;
       fleet.retryAt = now + RETRY_MS;
@@ -115,7 +117,7 @@ export class Fleets {
   }
 
   rows(number: number, message: Fields, now: number): void {
-    for (const fleet of this.fleets.values()) if (fleet.number === number) fleet.book.apply(message, now);
+    for (const fleet of this.fleets) if (fleet.number === number) fleet.book.apply(message, now);
   }
 
   /** Returns a number that changes with what a panel shows of a fleet. */
@@ -155,8 +157,7 @@ export class Fleets {
   }
 
   private of(selection: FleetSelection, now: number): Fleet {
-    const key = JSON.stringify(selection);
-    let found = this.fleets.get(key);
+    let found = [...this.fleets].find((fleet) => isSame(fleet.selection, selection));
     if (!found) {
       const book = new FleetBook(selection.metrics.length);
       const status: FleetStatus = { state: 'waiting' };
@@ -168,9 +169,9 @@ export class Fleets {
         number: undefined,
         usedAt: now,
         retryAt: 0,
-        kept: new Map(),
+        kept: [],
       };
-      this.fleets.set(key, found);
+      this.fleets.add(found);
     }
     found.usedAt = now;
     return found;
@@ -180,16 +181,13 @@ export class Fleets {
 /** A list that is only scrolled is not made again. */
 function list({ book, kept }: Fleet, look: FleetLook, now: number): Listing {
   const { first, count, ...rest } = look;
-  const key = JSON.stringify(rest);
   const { version } = book;
-  const known = kept.get(key);
+  const at = kept.findIndex((list) => isSame(list.look, rest));
+  const known = at < 0 ? undefined : kept[at];
   if (known?.version === version) return known.listing;
   const listing = listingOf(book, look, now);
-  kept.delete(key);
-  kept.set(key, { version, listing });
-  for (const oldest of kept.keys()) {
-    if (kept.size <= MAX_LISTS) break;
-    kept.delete(oldest);
-  }
+  if (known) kept.splice(at, 1);
+  kept.push({ look: rest, version, listing });
+  kept.splice(0, kept.length - MAX_LISTS);
   return listing;
 }

@@ -72,7 +72,8 @@ function unitOf({ unit }: Metric): string {
 
 /** A text that is the same for equal choices only. */
 export function keyOfChoice({ path, unit }: FleetMetricChoice): string {
-  return JSON.stringify([path, unit ?? null]);
+  const start = `${path.length} ${path}`;
+  return unit === undefined ? start : `${start} ${unit}`;
 }
 
 /** Returns the metrics that a new panel shows: those that most instances have, and numbers that go up and down before counters. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { LayoutDocument } from './document.ts';
-import { canonical, isSameButForSizes, isSameLayout } from './same.ts';
+import { isSameButForSizes, isSameLayout } from './same.ts';
 
 const target = { node: 'plant-7', instance: 'engine' };
 
@@ -44,8 +44,4 @@ describe('isSameLayout', () => {
     expect(isSameLayout(odd, odd)).toBe(false);
     expect(isSameLayout(layout([1], { geometry: undefined }), odd)).toBe(true);
   });
-});
-
-it('canonical sorts members and leaves out undefined ones', () => {
-  expect(canonical({ b: [{ d: 1, c: undefined }], a: 2 })).toBe('{"a":2,"b":[{"d":1}]}');
 });

@@ -1,4 +1,5 @@
 import { isFields, listOf } from '../wire/fields.ts';
+import { isSame } from '../wire/same.ts';
 import type { LayoutDocument } from './document.ts';
 
 /** Part of a row or column by which a panel may differ: restoring rounds to pixels. */
@@ -8,7 +9,7 @@ const SLACK = 0.02;
 export function isSameLayout(one: LayoutDocument, other: LayoutDocument): boolean {
   return (
     hasSamePanels(one, other) &&
-    canonical(one.annotations ?? []) === canonical(other.annotations ?? []) &&
+    isSame(one.annotations ?? [], other.annotations ?? []) &&
     isSamePlace(one, other, true)
   );
 }
@@ -17,7 +18,7 @@ export function isSameLayout(one: LayoutDocument, other: LayoutDocument): boolea
 export function isSameButForSizes(one: LayoutDocument, other: LayoutDocument): boolean {
   return (
     hasSamePanels(one, other) &&
-    canonical(one.annotations ?? []) === canonical(other.annotations ?? []) &&
+    isSame(one.annotations ?? [], other.annotations ?? []) &&
     isSamePlace(one, other, false)
   );
 }
@@ -34,7 +35,7 @@ function hasSamePanels(one: LayoutDocument, other: LayoutDocument): boolean {
   return other.panels.every((panel) => {
     const found = before.get(panel.id);
     // The page itself chooses what becomes of an automatic panel.
-    return found && (found.kind === 'auto' || canonical(found) === canonical(panel));
+    return found && (found.kind === 'auto' || isSame(found, panel));
   });
 }
 
@@ -47,7 +48,7 @@ function isSamePlace(one: LayoutDocument, other: LayoutDocument, isExact: boolea
 
 function isSamePart(one: unknown, other: unknown, isExact: boolean): boolean {
   if (!isFields(one) || !isFields(other) || one.type !== other.type) return false;
-  if (one.type === 'leaf') return canonical(viewsOf(one.data)) === canonical(viewsOf(other.data));
+  if (one.type === 'leaf') return isSame(viewsOf(one.data), viewsOf(other.data));
   const [before, now] = [listOf(one.data), listOf(other.data)];
   if (before.length !== now.length) return false;
   const [sharesBefore, shares] = [sharesOf(before), sharesOf(now)];
@@ -65,17 +66,4 @@ function sharesOf(parts: readonly { readonly size?: unknown }[]): number[] {
   const sizes = parts.map(({ size }) => (typeof size === 'number' ? size : 0));
   const sum = sizes.reduce((total, size) => total + size, 0);
   return sizes.map((size) => (sum > 0 ? size / sum : 0));
-}
-
-/** JSON whose members are in the order of their names. */
-export function canonical(json: unknown): string {
-  return JSON.stringify(json, (_, value: unknown) =>
-    isFields(value)
-      ? Object.fromEntries(
-          Object.entries(value)
-            .filter(([, member]) => member !== undefined)
-            .sort(([one], [other]) => (one < other ? -1 : 1)),
-        )
-      : value,
-  );
 }

@@ -1,6 +1,6 @@
 import { askWhenFree } from '../api/ask_when_free.ts';
 import { type Fields, isFields, listOf } from '../wire/fields.ts';
-import type { Target } from '../wire/target.ts';
+import { keyOf, type Target } from '../wire/target.ts';
 
 /** Longest wait for a page: it may read a gibibyte. */
 const PATIENCE_MS = 60_000;
@@ -98,7 +98,7 @@ function parseRecord(json: Fields): LogRecord | undefined {
   const target = { node: String(node), instance: String(instance) };
   return {
     ...target,
-    key: JSON.stringify([target.node, target.instance, run, sequence]),
+    key: `${run} ${sequence} ${keyOf(target)}`,
     type: String(type),
     time: Number(time) / 1e6,
     nanos: BigInt(time),

@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals';
 import type { FunctionComponent } from 'preact';
 import { useEffect } from 'preact/hooks';
-import { unknownText } from '../state/unknown.ts';
+import { unknownNames } from '../state/unknown.ts';
 
 /** A node may register its instances a moment after the page has connected. */
 const PATIENCE_MS = 2000;
@@ -11,7 +11,7 @@ const isShown = signal(false);
 
 /** Shows {@link UnknownNote} once something has been unknown for a while. Few visits need its code. */
 export function UnknownGate() {
-  const isUnknown = unknownText.value !== '[]';
+  const isUnknown = unknownNames.value.length > 0;
   useEffect(() => {
     if (!isUnknown) return;
     const timer = setTimeout(() => {

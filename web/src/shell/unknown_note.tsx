@@ -8,7 +8,7 @@ import { openFleet } from '../state/fleet.ts';
 import { closeTarget, shownTargets } from '../state/panels.ts';
 import { entryOf, registry } from '../state/registry.ts';
 import { namesOfRuns, showRunOfAddress } from '../state/run_in_address.ts';
-import { type Unknown, unknownRun, unknownText } from '../state/unknown.ts';
+import { keyOfUnknown, type Unknown, unknownNames, unknownRun } from '../state/unknown.ts';
 import { forgetWanted } from '../state/wanted.ts';
 import { closest } from '../text/closest.ts';
 import { unknownStrings as words } from './unknown_strings.ts';
@@ -18,12 +18,12 @@ const MAX_LISTED = 3;
 
 /** Says what the DAC does not know of what the page is to show, and what somebody may have meant. */
 export function UnknownNote() {
-  const unknown = JSON.parse(unknownText.value) as Unknown[];
+  const unknown = unknownNames.value;
   if (unknown.length === 0) return null;
   return (
     <section class="unknown-note" role="alert" aria-label={words.title} data-testid="unknown">
       {unknown.slice(0, MAX_LISTED).map((each) => (
-        <p key={JSON.stringify(each)} data-testid="unknown-name">
+        <p key={keyOfUnknown(each)} data-testid="unknown-name">
           <strong>{words.says(each)}</strong>
           <Suggestions of={each} />
         </p>

@@ -2,6 +2,7 @@ import { computed, effect, signal } from '@preact/signals';
 import { fetchJson } from '../api/api.ts';
 import { strings } from '../strings/strings.ts';
 import { listOf } from '../wire/fields.ts';
+import { isSame } from '../wire/same.ts';
 import type { Target } from '../wire/target.ts';
 import { rangeToRead } from './playback.ts';
 import { reread } from './reread.ts';
@@ -87,7 +88,7 @@ async function readKept(signal?: AbortSignal): Promise<void> {
     }),
   );
   keptUntil.value = typeof next === 'string' ? read.at(-1)?.time : undefined;
-  if (JSON.stringify(read) !== JSON.stringify(kept.peek())) kept.value = read;
+  if (!isSame(read, kept.peek())) kept.value = read;
 }
 
 function targetsIn(fields: unknown): Pick<Annotation, 'targets'> {

@@ -1,9 +1,11 @@
-import { computed, effect, signal } from '@preact/signals';
+import { effect, signal } from '@preact/signals';
 import { MARKER_LEVELS, type MarkerLevel } from '../series/log_levels.ts';
 import type { AnswerOf, Query, RecordLine, ViewResult } from '../stream/query.ts';
+import { isSame } from '../wire/same.ts';
 import { keyOf, type Target } from '../wire/target.ts';
 import { borrow, shownTargets } from './panels.ts';
 import { rangeToRead } from './playback.ts';
+import { sameComputed } from './same_computed.ts';
 import { cellsOf, registry } from './store.ts';
 
 /** Log records as marks on the charts of their node. */
@@ -38,14 +40,14 @@ export function chooseMarkers(level: MarkerLevel): void {
   }
 }
 
-/** The logs of the nodes on the screen; as text, so that an equal list changes nothing. */
-const logs = computed(() => {
-  if (markerLevel.value === 'off') return '[]';
+/** The logs of the nodes on the screen. */
+const logs = sameComputed((): readonly Target[] => {
+  if (markerLevel.value === 'off') return [];
   const nodes = new Set(shownTargets.value.map(({ node }) => node));
   const found = (registry.value?.instances ?? [])
     .filter(({ type, node }) => type === LOGS && nodes.has(node))
     .map(({ node, instance }): Target => ({ node, instance }));
-  return JSON.stringify(found.slice(0, MAX_LOGS));
+  return found.slice(0, MAX_LOGS);
 });
 
 /** Reads the log records to mark while somebody wants them. */
@@ -54,11 +56,11 @@ export function followMarkers(
   hide: (id: number) => void,
 ): void {
   effect(() => {
-    const targets = JSON.parse(logs.value) as Target[];
+    const targets = logs.value;
     return targets.length === 0 ? undefined : borrow('markers', targets);
   });
   effect(() => {
-    const targets = JSON.parse(logs.value) as Target[];
+    const targets = logs.value;
     const value = MARKER_LEVELS[markerLevel.value];
     if (targets.length === 0) {
       markers.value = [];
@@ -81,7 +83,7 @@ export function followMarkers(
 
 function take({ lines, past }: AnswerOf<'records'>, targets: readonly Target[]): void {
   const found = lines.flatMap((line) => markerOf(line, targets) ?? []).reverse();
-  if (JSON.stringify(found) !== JSON.stringify(markers.peek())) markers.value = found;
+  if (!isSame(found, markers.peek())) markers.value = found;
   markersSince.value = past?.newest === undefined ? undefined : found[0]?.time;
 }
 

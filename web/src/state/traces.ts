@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals';
 import { strings } from '../strings/strings.ts';
 import type { Span } from '../traces/spans.ts';
-import { keyOf, type Target } from '../wire/target.ts';
+import { keyOf, type Target, targetOfKey } from '../wire/target.ts';
 import { activeDock } from './active_dock.ts';
 import { nameOf } from './names.ts';
 import { notify } from './notice.ts';
@@ -60,6 +60,5 @@ export function showTraceAt(time: number): void {
 
 /** The name of the instance that reported a span. Reads signals. */
 export function sourceOf({ key }: Span): string {
-  const [node, instance] = JSON.parse(key) as [string, string];
-  return nameOf({ node, instance });
+  return nameOf(targetOfKey(key));
 }

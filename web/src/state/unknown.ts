@@ -1,7 +1,9 @@
-import { computed, signal } from '@preact/signals';
+import { signal } from '@preact/signals';
+import { keyOf } from '../wire/target.ts';
 import { dashboard } from './dashboard.ts';
 import { shownTargets } from './panels.ts';
 import { entryOf, nodeOf, registry } from './registry.ts';
+import { sameComputed } from './same_computed.ts';
 import { isConnected } from './store.ts';
 import { isWanted, wanted } from './wanted.ts';
 
@@ -14,11 +16,11 @@ export type Unknown =
 /** The test run of the address, if there is none of this name. */
 export const unknownRun = signal<string | undefined>(undefined);
 
-/** What the DAC does not know of what the page is to show. As text, so that an equal registry causes no change. */
-export const unknownText = computed(() => {
-  if (!registry.value || !isConnected.value) return '[]';
+/** What the DAC does not know of what the page is to show. */
+export const unknownNames = sameComputed((): readonly Unknown[] => {
+  if (!registry.value || !isConnected.value) return [];
   const found = new Map<string, Unknown>();
-  const add = (unknown: Unknown) => found.set(JSON.stringify(unknown), unknown);
+  const add = (unknown: Unknown) => found.set(keyOfUnknown(unknown), unknown);
   const addNode = (name: string) => !nodeOf(name) && add({ kind: 'node', name });
   const ofDashboard = dashboard.value?.node;
   if (ofDashboard) addNode(ofDashboard);
@@ -33,7 +35,12 @@ export const unknownText = computed(() => {
   if (unknownRun.value !== undefined) add({ kind: 'run', name: unknownRun.value });
   // An instance of an unknown node says nothing more.
   const nodes = new Set([...found.values()].flatMap((each) => (each.kind === 'node' ? each.name : [])));
-  return JSON.stringify(
-    [...found.values()].filter((each) => each.kind !== 'instance' || !nodes.has(each.node ?? '')),
-  );
+  return [...found.values()].filter((each) => each.kind !== 'instance' || !nodes.has(each.node ?? ''));
 });
+
+/** Returns a text that is the same for equal names only. */
+export function keyOfUnknown(unknown: Unknown): string {
+  const { kind, name } = unknown;
+  const node = kind === 'instance' ? (unknown.node ?? '') : '';
+  return `${kind} ${keyOf({ node, instance: name })}`;
+}

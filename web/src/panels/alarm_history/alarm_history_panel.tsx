@@ -1,3 +1,4 @@
+import { isSame } from '../../wire/same.ts';
 import '../../styles/alarms.css';
 import { effect, useComputed, useSignal, useSignalEffect } from '@preact/signals';
 import { useRef } from 'preact/hooks';
@@ -153,10 +154,6 @@ function filterOf({ time, severity: _, ...filter }: Choice): JournalFilter {
   if (time === 'all') return filter;
   const [from, to] = ends();
   return { ...filter, from: byNode(filter.node, from), to: byNode(filter.node, to) };
-}
-
-function isSame(one: JournalFilter, other: JournalFilter | undefined): boolean {
-  return other !== undefined && JSON.stringify(one) === JSON.stringify(other);
 }
 
 /** New entries before those that are shown; undefined if there may be others between. */

@@ -14,6 +14,7 @@ import { now } from '../../state/now.ts';
 import { show } from '../../state/time.ts';
 import { alarmListStrings } from '../../strings/alarm_list.ts';
 import { strings } from '../../strings/strings.ts';
+import { targetOfKey } from '../../wire/target.ts';
 
 const words = alarmListStrings.alarmList;
 const AROUND_MS = 30_000;
@@ -56,7 +57,7 @@ export function TabAlarms() {
 
 function Row({ alarm }: { alarm: Alarm }) {
   const { severity, since, until, isSeen } = alarm;
-  const [node, instance] = JSON.parse(alarm.key) as [string, string];
+  const { node, instance } = targetOfKey(alarm.key);
   const isActive = until === undefined;
   return (
     <li

@@ -18,7 +18,7 @@ import { wordsOf } from '../../state/tree.ts';
 import type { PastPart, RecordLine } from '../../stream/query.ts';
 import { strings } from '../../strings/strings.ts';
 import { areSpans } from '../../traces/are_spans.ts';
-import { keyOf, type Target } from '../../wire/target.ts';
+import { keyOf, type Target, targetOfKey } from '../../wire/target.ts';
 import { registerPicture } from '../shared/exports.ts';
 import { PanelFooter } from '../shared/panel_footer.tsx';
 
@@ -152,7 +152,7 @@ function Line({
 
 /** Leads from a span, or from a log record within one, to its trace. */
 function TraceButton({ line, metrics }: { line: RecordLine; metrics: readonly Metric[] }) {
-  const [node, instance] = JSON.parse(line.key) as [string, string];
+  const { node, instance } = targetOfKey(line.key);
   const isSpan = areSpans(metrics);
   const path = line.values[metrics.findIndex(({ name, type }) => name === 'span' && type === 'string')];
   const spans = isSpan ? { node, instance } : path ? spansOfNode(node) : undefined;
@@ -218,6 +218,5 @@ function metrics(target: Target): readonly Metric[] {
 }
 
 function instanceOf(key: string): string {
-  const [node, instance] = JSON.parse(key) as [string, string];
-  return nameOf({ node, instance });
+  return nameOf(targetOfKey(key));
 }

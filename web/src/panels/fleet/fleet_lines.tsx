@@ -1,13 +1,14 @@
 import type { RefObject, VNode } from 'preact';
 import { useRef } from 'preact/hooks';
 import type { FleetAnswer, FleetLine, FleetRow } from '../../fleet/query.ts';
+import { isSame } from '../../wire/same.ts';
 import type { ShownMetric } from './fleet_metrics.ts';
 import { type Grid, placeOf } from './fleet_places.ts';
 import { Group, Row, Tile } from './fleet_rows.tsx';
 
 /** A line as it was drawn last. */
 interface Drawn {
-  readonly line: string;
+  readonly shown: unknown;
   readonly metrics: readonly ShownMetric[];
   readonly grid: Grid;
   readonly node: VNode;
@@ -33,17 +34,17 @@ export function FleetLines(props: {
     const index = first + ((slot - (first % lines.length) + lines.length) % lines.length);
     const line = lines[index - first];
     const isChosen = line.kind === 'row' && props.isChosen(line);
-    const text = JSON.stringify([index, index === cursor, isChosen, line]);
+    const shown = { index, isCurrent: index === cursor, isChosen, line };
     const known = drawn.current[slot];
-    if (known?.line === text && known.metrics === metrics && known.grid === grid) return known;
+    if (known && isSame(known.shown, shown) && known.metrics === metrics && known.grid === grid) return known;
     const at = {
       ...placeOf(grid, index),
       index,
       id: `fleet-${props.id}-${index}`,
-      isCurrent: index === cursor,
+      isCurrent: shown.isCurrent,
     };
     return {
-      line: text,
+      shown,
       metrics,
       grid,
       node: <Line key={slot} line={line} isChosen={isChosen} metrics={metrics} grid={grid} at={at} />,

@@ -1,5 +1,6 @@
-import { type Signal, useComputed, useSignal } from '@preact/signals';
+import { type Signal, useSignal } from '@preact/signals';
 import { useCallback, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
+import { useSame, useSameValue } from '../../components/use_same.ts';
 import { useSize } from '../../components/use_size.ts';
 import { useView } from '../../components/use_view.ts';
 import type {
@@ -62,26 +63,25 @@ export function FleetList(props: Props) {
     words: props.words,
     metrics: props.columns,
   };
-  // As text: an equal query is not asked again. Scrolling changes it, and draws nothing by itself.
-  const asked = useSignal('');
+  // An equal query is not asked again. Scrolling changes it, and draws nothing by itself.
+  const asked = useSignal<
+    { selection: FleetSelection; look: Omit<FleetLook, 'first' | 'count'> } | undefined
+  >(undefined);
   const places = useRef(grid);
-  const text = JSON.stringify({ selection, look, shape });
+  const question = useSameValue({ selection, look, shape });
   useLayoutEffect(() => {
     places.current = grid;
-    asked.value = text;
-  }, [asked, text, grid]);
-  const wanted = useComputed(() => {
-    if (asked.value === '') return '';
-    const { selection: of, look: at } = JSON.parse(asked.value) as {
-      selection: FleetSelection;
-      look: FleetLook;
-    };
+    asked.value = question;
+  }, [asked, question, grid]);
+  const wanted = useSame((): Query | undefined => {
+    if (!asked.value) return undefined;
+    const { selection: of, look: at } = asked.value;
     const part = partOf(places.current, top.value, size.value[1]);
-    return JSON.stringify({ kind: 'fleet', range: NOW, selection: of, look: { ...at, ...part } });
+    return { kind: 'fleet', range: NOW, selection: of, look: { ...at, ...part } };
   });
   useFleetSparks(list, canvas, answer.value, metrics.length, grid, width);
   useView(
-    () => (wanted.value === '' ? undefined : (JSON.parse(wanted.value) as Query)),
+    () => wanted.value,
     ({ answer: found }) => {
       if (found.kind === 'fleet') answer.value = found;
     },

@@ -1,3 +1,4 @@
+import { useSame } from '../../components/use_same.ts';
 import './fleet.css';
 import { useComputed, useSignal, useSignalEffect } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
@@ -25,21 +26,20 @@ export function FleetPanel({ spec }: { spec: Spec }) {
   const answer = useSignal<FleetAnswer | undefined>(undefined);
   const search = useSignal('');
   const isChoosing = useSignal(false);
-  // As text: equal types make no other list.
-  const listed = useComputed(() => JSON.stringify(answer.value?.types ?? []));
-  const types = useComputed(() => JSON.parse(listed.value) as FleetType[]);
+  // Equal types make no other list.
+  const types = useSame((): readonly FleetType[] => answer.value?.types ?? []);
   const offered = useComputed(() => offeredMetrics(types.value, schemaByHash));
   // Schemas arrive one by one: the choice waits for all of them.
-  const read = useSignal('');
+  const read = useSignal<readonly FleetType[] | undefined>(undefined);
   useSignalEffect(() => {
-    const wanted = listed.value;
-    void readFleetSchemas(types.value.map(({ schema }) => schema)).then(() => {
+    const wanted = types.value;
+    void readFleetSchemas(wanted.map(({ schema }) => schema)).then(() => {
       read.value = wanted;
     });
   });
   const set = (change: Partial<FleetSettings>) => changePanel(spec.id, { ...spec, ...change });
   useSignalEffect(() => {
-    if (spec.metrics !== undefined || types.value.length === 0 || read.value !== listed.value) return;
+    if (spec.metrics !== undefined || types.value.length === 0 || read.value !== types.value) return;
     const metrics = suggested(types.value);
     // Another answer came while they were read.
     if (metrics.length > 0 || types.value.every(({ schema }) => schemaByHash(schema))) set({ metrics });

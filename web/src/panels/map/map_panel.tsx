@@ -1,5 +1,5 @@
 import { type Signal, useComputed, useSignal } from '@preact/signals';
-import { useCallback, useEffect, useMemo, useRef } from 'preact/hooks';
+import { useCallback, useEffect, useRef } from 'preact/hooks';
 import { cssColor, heatColors } from '../../charts/heat_colors.ts';
 import { ramp } from '../../charts/mix.ts';
 import type { Palette } from '../../charts/palette.ts';
@@ -25,6 +25,7 @@ import '../../styles/map.css';
 import { GapSummary } from '../../components/gap_summary.tsx';
 import { PastNote } from '../../components/past_note.tsx';
 import { usePalette } from '../../components/use_palette.ts';
+import { useSame } from '../../components/use_same.ts';
 import { useSize } from '../../components/use_size.ts';
 import { useView } from '../../components/use_view.ts';
 import type { SpecOf } from '../../state/panel_kinds.ts';
@@ -33,7 +34,7 @@ import { PanelFooter } from '../shared/panel_footer.tsx';
 import { MapOptions } from './map_options.tsx';
 import { colorsOf } from './tracks.ts';
 import { type MapControl, useMapGestures } from './use_map_gestures.ts';
-import { type ReadyTrack, useTrackPlans } from './use_track_plans.ts';
+import { useTrackPlans } from './use_track_plans.ts';
 
 type Spec = SpecOf<'map'>;
 
@@ -54,7 +55,7 @@ export function MapPanel({ spec }: { spec: Spec }) {
   const answer = useSignal<TracksAnswer | undefined>(undefined);
   const failedTile = useSignal('');
   const { plans, problems } = useTrackPlans(spec);
-  const names = useComputed(() => JSON.stringify(spec.tracks.map(({ target }) => nameOf(target)))).value;
+  const names = useSame(() => spec.tracks.map(({ target }) => nameOf(target))).value;
   const unit = useComputed(() => unitOf(spec)).value;
   const palette = usePalette();
   useSize(
@@ -63,14 +64,14 @@ export function MapPanel({ spec }: { spec: Spec }) {
   );
   useEffect(() => {
     if (!place.current) return;
-    const made = drawnMap(place.current, { spec, names: JSON.parse(names), palette, answer, failedTile });
+    const made = drawnMap(place.current, { spec, names, palette, answer, failedTile });
     map.current = made.canvas;
     control.current = made.control;
     map.current.resize(place.current.clientWidth, place.current.clientHeight);
     const stops = [answer.subscribe(made.draw), cursorTime.subscribe(made.draw)];
     const forget = registerPicture(spec.id, {
       vector: () => made.canvas.vector(),
-      table: () => tableOf(JSON.parse(names), unit, answer.peek()),
+      table: () => tableOf(names, unit, answer.peek()),
     });
     return () => {
       for (const stop of stops) stop();
@@ -81,12 +82,13 @@ export function MapPanel({ spec }: { spec: Spec }) {
     };
   }, [spec, names, palette, answer, failedTile, unit]);
   useMapGestures(place, control);
-  const ready = useMemo(() => JSON.parse(plans.value) as ReadyTrack[], [plans.value]);
+  const ready = plans.value;
   useView(
-    () => {
-      const tracks = JSON.parse(plans.value) as ReadyTrack[];
-      return { kind: 'tracks', range: range.value, tracks: tracks.map((track) => track.plans) };
-    },
+    () => ({
+      kind: 'tracks',
+      range: range.value,
+      tracks: plans.value.map((track) => track.plans),
+    }),
     (result) => {
       if (result.answer.kind !== 'tracks') return;
       const { tracks } = result.answer;
@@ -106,7 +108,7 @@ export function MapPanel({ spec }: { spec: Spec }) {
         role="application"
         // biome-ignore lint/a11y/noNoninteractiveTabindex: keys move it
         tabIndex={0}
-        aria-label={words.about((JSON.parse(names) as string[]).join(', '))}
+        aria-label={words.about((names as string[]).join(', '))}
         ref={place}
         data-testid="map-canvas"
         data-points={found?.places.reduce((sum, [, { times }]) => sum + times.length, 0)}
@@ -123,11 +125,11 @@ export function MapPanel({ spec }: { spec: Spec }) {
           {tileProblem(failedTile.value)}
         </p>
       )}
-      <Legend names={JSON.parse(names)} answer={found} spec={spec} unit={unit} />
+      <Legend names={names} answer={found} spec={spec} unit={unit} />
       <GapSummary gaps={found?.gaps ?? []} />
       <MapOptions
         spec={spec}
-        names={JSON.parse(names)}
+        names={names}
         values={spec.color === undefined ? undefined : valuesOf(found)}
         unit={unit}
         onFit={() => map.current?.fit()}

@@ -1,4 +1,5 @@
 import { type ReadonlySignal, useComputed } from '@preact/signals';
+import { useSame } from '../../components/use_same.ts';
 import { judgeKnown } from '../../state/expressions.ts';
 import { nameOf } from '../../state/names.ts';
 import type { SpecOf } from '../../state/panel_kinds.ts';
@@ -22,15 +23,15 @@ interface TrackSources {
   readonly problems: readonly string[];
 }
 
-/** The tracks of a map that can be computed, as text so that equal ones change nothing, and why others cannot. */
+/** The tracks of a map that can be computed, and why others cannot. Equal ones change nothing. */
 export function useTrackPlans(spec: Spec): {
-  readonly plans: ReadonlySignal<string>;
+  readonly plans: ReadonlySignal<readonly ReadyTrack[]>;
   readonly problems: readonly string[];
 } {
   const found = useComputed(() => find(spec));
-  const plans = useComputed(() => JSON.stringify(found.value.ready));
-  const problems = useComputed(() => JSON.stringify(found.value.problems));
-  return { plans, problems: JSON.parse(problems.value) };
+  const plans = useSame(() => found.value.ready);
+  const problems = useSame(() => found.value.problems);
+  return { plans, problems: problems.value };
 }
 
 function find(spec: Spec): TrackSources {

@@ -26,7 +26,7 @@ import { withSettings } from '../shared/line_look.ts';
 import type { DescribedLine } from '../shared/lines.ts';
 import { PanelFooter } from '../shared/panel_footer.tsx';
 import { judgeBy, type Threshold } from '../shared/settings.ts';
-import { parsePlans, useExpressions } from '../shared/use_expressions.ts';
+import { useExpressions } from '../shared/use_expressions.ts';
 
 type Spec = SpecOf<'number'>;
 
@@ -53,7 +53,7 @@ export function NumberPanel({ spec }: { spec: Spec }) {
     [spec.id, described],
   );
   useView(
-    () => ({ kind: 'latest', range: range.value, expressions: parsePlans(plans) }),
+    () => ({ kind: 'latest', range: range.value, expressions: plans.value }),
     ({ answer }) => {
       if (answer.kind === 'latest') latest.value = answer;
     },
@@ -64,7 +64,7 @@ export function NumberPanel({ spec }: { spec: Spec }) {
       range: range.value,
       sources: [],
       columns: COLUMNS,
-      expressions: parsePlans(plans),
+      expressions: plans.value,
     }),
     (result) => {
       course.value = result;

@@ -3,6 +3,7 @@ import { useCallback, useEffect, useRef } from 'preact/hooks';
 import { PastNote, pastOf } from '../../components/past_note.tsx';
 import { Toggle } from '../../components/toggle.tsx';
 import { usePalette } from '../../components/use_palette.ts';
+import { useSame } from '../../components/use_same.ts';
 import { useSize } from '../../components/use_size.ts';
 import { useView } from '../../components/use_view.ts';
 import { formatQuantity } from '../../format/axis.ts';
@@ -34,17 +35,16 @@ export function OverlayPanel({ spec }: { spec: Spec }) {
   /** What is under the pointer: seconds, or percent. */
   const pointed = useSignal<number | undefined>(undefined);
   const palette = usePalette();
-  const found = useComputed(() => {
+  const look = useSame(() => {
     const { unit, kind } = metricAt(cellsOf(spec.target).status.value?.schema, spec.metric) ?? {};
-    return JSON.stringify({ unit, isCounter: kind === 'counter' });
+    return { unit, isCounter: kind === 'counter' };
   }).value;
   const isStep = useComputed(() => cellsOf(spec.target).entry.value?.kind === 'on-change').value;
-  const look = JSON.parse(found) as { readonly unit?: string; readonly isCounter: boolean };
   const resize = useCallback(() => chart.current?.resize(), []);
   useSize(above, resize);
   useEffect(() => {
     if (!above.current || !below.current) return;
-    const { unit, isCounter } = JSON.parse(found) as typeof look;
+    const { unit, isCounter } = look;
     const made = new OverlayChart(
       [above.current, below.current],
       {
@@ -82,7 +82,7 @@ export function OverlayPanel({ spec }: { spec: Spec }) {
       made.destroy();
       chart.current = undefined;
     };
-  }, [spec, found, isStep, palette, results, pointed]);
+  }, [spec, look, isStep, palette, results, pointed]);
   const query = (index: 0 | 1): Query => ({
     kind: 'columns',
     range: {

@@ -1,15 +1,15 @@
-import { useComputed, useSignal } from '@preact/signals';
-import { useCallback, useEffect, useMemo, useRef } from 'preact/hooks';
+import { useSignal } from '@preact/signals';
+import { useCallback, useEffect, useRef } from 'preact/hooks';
 import { type ChartContent, TimeChart } from '../../charts/time_chart.ts';
 import { GapNote } from '../../components/gap_note.tsx';
 import { NotesNote } from '../../components/notes_note.tsx';
 import { PastNote, pastOf } from '../../components/past_note.tsx';
 import { usePalette } from '../../components/use_palette.ts';
+import { useSame } from '../../components/use_same.ts';
 import { useSize } from '../../components/use_size.ts';
 import { useValues } from '../../components/use_values.ts';
 import { useView } from '../../components/use_view.ts';
 import { useWheel } from '../../components/use_wheel.ts';
-import type { Plan } from '../../expressions/plan.ts';
 import { formatSpan } from '../../format/time.ts';
 import { formatUnit } from '../../format/unit.ts';
 import { allAnnotations, annotationsOn } from '../../state/annotations.ts';
@@ -20,6 +20,7 @@ import { compareAgo, cursorTime, ends, range, show } from '../../state/time.ts';
 import { showTraceAt } from '../../state/traces.ts';
 import type { PastPart, Query, ViewResult } from '../../stream/query.ts';
 import { strings } from '../../strings/strings.ts';
+import { isSame } from '../../wire/same.ts';
 import { registerPicture } from '../shared/exports.ts';
 import { ExpressionLines, editExpression } from '../shared/expression_lines.tsx';
 import { limitsFor, withSettings } from '../shared/line_look.ts';
@@ -53,15 +54,14 @@ export function SeriesPanel({ spec }: { spec: Spec }) {
   const drawn = useSignal(0);
   const parts = useSignal<Parts>({});
   const past = useSignal<PastPart | undefined>(undefined);
-  // As text, so that an equal specification makes no new chart.
-  const described = useComputed(() => {
+  // An equal specification makes no new chart.
+  const lines = useSame(() => {
     const measured = describeLines(spec, parts.value);
     const all = [...measured, ...describeExpressions(spec.expressions ?? [], measured.length)];
-    return JSON.stringify(withSettings(all, spec.settings));
+    return withSettings(all, spec.settings);
   }).value;
-  const plans = useComputed(() => JSON.stringify(plansOf(spec.expressions ?? [])));
+  const plans = useSame(() => plansOf(spec.expressions ?? []));
   const values = useValues(spec.sources, plans);
-  const lines = useMemo(() => JSON.parse(described) as DescribedLine[], [described]);
   const choice = useRef(new LineChoice()).current;
   /** Marks that are drawn over it. */
   const ghost = useRef<ViewResult>();
@@ -143,14 +143,14 @@ export function SeriesPanel({ spec }: { spec: Spec }) {
       range: range.value,
       sources: spec.sources,
       columns: columns.value,
-      expressions: JSON.parse(plans.value) as Plan[],
+      expressions: plans.value,
     }),
     (result) => {
       newest.current = result;
       const fromArchive = pastOf(result);
-      if (JSON.stringify(fromArchive) !== JSON.stringify(past.peek())) past.value = fromArchive;
+      if (!isSame(fromArchive, past.peek())) past.value = fromArchive;
       const elements = partsIn(result);
-      if (JSON.stringify(elements) !== JSON.stringify(parts.peek())) {
+      if (!isSame(elements, parts.peek())) {
         // Other lines need a new chart, which draws the newest answer.
         parts.value = elements;
         return;
@@ -179,7 +179,7 @@ export function SeriesPanel({ spec }: { spec: Spec }) {
             ago: compareAgo.value,
             sources: spec.sources,
             columns: columns.value,
-            expressions: JSON.parse(plans.value) as Plan[],
+            expressions: plans.value,
           },
     (result) => {
       ghost.current = result;

@@ -1,9 +1,10 @@
-import { useComputed, useSignal } from '@preact/signals';
-import { useCallback, useEffect, useMemo, useRef } from 'preact/hooks';
+import { useSignal } from '@preact/signals';
+import { useCallback, useEffect, useRef } from 'preact/hooks';
 import type { AlarmSpan } from '../../alarms/spans.ts';
 import type { Limit } from '../../charts/draw_marks.ts';
 import { TimeChart } from '../../charts/time_chart.ts';
 import { usePalette } from '../../components/use_palette.ts';
+import { useSame, useSameValue } from '../../components/use_same.ts';
 import { useSize } from '../../components/use_size.ts';
 import { useView } from '../../components/use_view.ts';
 import type { GapMark } from '../../series/causes.ts';
@@ -40,13 +41,10 @@ export function AlarmChart(props: {
   const newest = useRef<ViewResult>();
   const columns = useSignal(300);
   const palette = usePalette();
-  const described = useComputed(() =>
-    JSON.stringify(
-      describeLines({ id: '', kind: 'series', mode: 'lines', sources: [sourceOf(target, metrics)] }, {}),
-    ),
+  const lines = useSame(() =>
+    describeLines({ id: '', kind: 'series', mode: 'lines', sources: [sourceOf(target, metrics)] }, {}),
   ).value;
-  const lines = useMemo(() => JSON.parse(described) as ReturnType<typeof describeLines>, [described]);
-  const limitText = JSON.stringify(limits);
+  const drawnLimits = useSameValue(limits);
 
   const resize = useCallback(
     (width: number, height: number) => {
@@ -62,7 +60,7 @@ export function AlarmChart(props: {
     if (!element || lines.length === 0) return;
     const made = new TimeChart(
       element,
-      { styles: lines, isStacked: false, limits: JSON.parse(limitText) as Limit[], isShown: () => true },
+      { styles: lines, isStacked: false, limits: drawnLimits, isShown: () => true },
       palette,
       {
         pointed: (time) => {
@@ -78,12 +76,12 @@ export function AlarmChart(props: {
       made.destroy();
       chart.current = undefined;
     };
-  }, [lines, limitText, palette, columns]);
+  }, [lines, drawnLimits, palette, columns]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new chart has to be told, too
   useEffect(() => {
     chart.current?.showAlarms(spans);
     chart.current?.annotate(mark === undefined ? [] : [{ time: mark, text: '' }]);
-  }, [spans, mark, lines, limitText, palette]);
+  }, [spans, mark, lines, drawnLimits, palette]);
 
   useView(
     () => {

@@ -3,16 +3,17 @@ import { useEffect } from 'preact/hooks';
 import { alarmBook } from '../../alarms/book.ts';
 import type { RuleLimit } from '../../alarms/spans.ts';
 import type { Limit } from '../../charts/draw_marks.ts';
+import { useSameValue } from '../../components/use_same.ts';
 import { useVisible } from '../../components/visible.ts';
 import type { FollowedAlarms, InstanceAlarms } from '../../state/alarm_spans.ts';
 import { type PanelSpec, targetsOf } from '../../state/panel_kinds.ts';
-import { keyOf, type Target } from '../../wire/target.ts';
+import { keyOf } from '../../wire/target.ts';
 
 /** The alarms of all instances of a panel in the time shown, while it is visible. */
 export function useInstanceAlarms(spec: PanelSpec): ReadonlySignal<InstanceAlarms> {
   const all = useSignal<InstanceAlarms>(NO_ALARMS);
   const isVisible = useVisible().value;
-  const wanted = JSON.stringify(
+  const wanted = useSameValue(
     [...new Map(targetsOf(spec).map((target) => [keyOf(target), target])).values()].map(
       ({ node, instance }) => ({ node, instance }),
     ),
@@ -23,7 +24,7 @@ export function useInstanceAlarms(spec: PanelSpec): ReadonlySignal<InstanceAlarm
     if (!isVisible || !hasAny) return;
     let stop = () => {};
     let isStopped = false;
-    const targets = JSON.parse(wanted) as Target[];
+    const targets = wanted;
     import('../../state/alarm_spans.ts').then(
       ({ followInstanceAlarms }) => {
         if (!isStopped) stop = follow(targets.map(followInstanceAlarms), all);

@@ -27,7 +27,7 @@ import { ExpressionNames } from '../shared/expression_names.tsx';
 import { MAX_EXPRESSIONS } from '../shared/expressions.ts';
 import type { DescribedLine } from '../shared/lines.ts';
 import { PanelFooter } from '../shared/panel_footer.tsx';
-import { parsePlans, useExpressions } from '../shared/use_expressions.ts';
+import { useExpressions } from '../shared/use_expressions.ts';
 import { drawSpectrum } from './draw_spectrum.ts';
 import { SpectrogramDrawing } from './spectrogram_drawing.tsx';
 
@@ -48,7 +48,7 @@ export function SpectrumPanel({ spec }: { spec: Spec }) {
     () => ({
       kind: 'spectrum',
       range: range.value,
-      expressions: parsePlans(plans),
+      expressions: plans.value,
       size: spec.size,
       window: spec.window,
       isOverTime: spec.isOverTime === true,

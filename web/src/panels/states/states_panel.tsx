@@ -1,8 +1,9 @@
 import { enumeratorOf, judge, type Metric } from '@oasis/wire';
-import { useComputed, useSignal } from '@preact/signals';
-import { useCallback, useEffect, useMemo, useRef } from 'preact/hooks';
+import { useSignal } from '@preact/signals';
+import { useCallback, useEffect, useRef } from 'preact/hooks';
 import { PastNote } from '../../components/past_note.tsx';
 import { usePalette } from '../../components/use_palette.ts';
+import { useSame } from '../../components/use_same.ts';
 import { useSize } from '../../components/use_size.ts';
 import { useView } from '../../components/use_view.ts';
 import { useWheel } from '../../components/use_wheel.ts';
@@ -11,6 +12,7 @@ import { cellsOf } from '../../state/store.ts';
 import { cursorTime, range, show } from '../../state/time.ts';
 import type { PastPart, ViewResult } from '../../stream/query.ts';
 import { strings } from '../../strings/strings.ts';
+import { isSame } from '../../wire/same.ts';
 import { registerPicture } from '../shared/exports.ts';
 import { PanelFooter } from '../shared/panel_footer.tsx';
 import { useInstanceAlarms } from '../shared/use_instance_alarms.ts';
@@ -29,8 +31,7 @@ export function StatesPanel({ spec }: { spec: Spec }) {
   const palette = usePalette();
   const past = useSignal<PastPart | undefined>(undefined);
   const alarms = useInstanceAlarms(spec);
-  const described = useComputed(() => JSON.stringify(tracksOf(spec))).value;
-  const tracks = useMemo(() => JSON.parse(described) as Track[], [described]);
+  const tracks = useSame(() => tracksOf(spec)).value;
 
   const resize = useCallback(
     (width: number, height: number) => {
@@ -84,7 +85,7 @@ export function StatesPanel({ spec }: { spec: Spec }) {
     (result) => {
       newest.current = result;
       const fromArchive = result.answer.kind === 'states' ? result.answer.past : undefined;
-      if (JSON.stringify(fromArchive) !== JSON.stringify(past.peek())) past.value = fromArchive;
+      if (!isSame(fromArchive, past.peek())) past.value = fromArchive;
       chart.current?.draw(result);
       drawn.value++;
     },

@@ -16,7 +16,7 @@ import { ExpressionNames } from '../shared/expression_names.tsx';
 import { MAX_EXPRESSIONS } from '../shared/expressions.ts';
 import type { DescribedLine } from '../shared/lines.ts';
 import { PanelFooter } from '../shared/panel_footer.tsx';
-import { parsePlans, useExpressions } from '../shared/use_expressions.ts';
+import { useExpressions } from '../shared/use_expressions.ts';
 
 type Spec = SpecOf<'statistics'>;
 
@@ -31,7 +31,7 @@ export function StatisticsPanel({ spec }: { spec: Spec }) {
     [spec.id, lines, answer],
   );
   useView(
-    () => ({ kind: 'statistics', range: range.value, expressions: parsePlans(plans) }),
+    () => ({ kind: 'statistics', range: range.value, expressions: plans.value }),
     (result) => {
       if (result.answer.kind === 'statistics') answer.value = result.answer;
     },

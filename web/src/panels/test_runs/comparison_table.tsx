@@ -19,7 +19,7 @@ import { openPanel, revealed } from '../../state/panels.ts';
 import type { TestRun } from '../../state/test_runs.ts';
 import { strings } from '../../strings/strings.ts';
 import { testRunStrings } from '../../strings/test_runs.ts';
-import type { Target } from '../../wire/target.ts';
+import { keyOf, type Target } from '../../wire/target.ts';
 
 const words = testRunStrings.testRuns;
 const { unknown } = strings.connection;
@@ -70,11 +70,7 @@ export function ComparisonTable(props: { comparison: Comparison; onSwap: () => v
           </tr>
         </thead>
         {instances.map((instance) => (
-          <Instance
-            key={JSON.stringify([instance.node, instance.instance])}
-            compared={instance}
-            runs={runs}
-          />
+          <Instance key={keyOf(instance)} compared={instance} runs={runs} />
         ))}
       </table>
       {instances.length === 0 && <p class="hint">{words.nothingStored}</p>}

@@ -15,7 +15,7 @@ import type { AnswerOf } from '../../stream/query.ts';
 import { computedPanelStrings } from '../../strings/computed_panels.ts';
 import { MAX_MARKDOWN, mapValues, valuesIn } from '../../text/markdown.ts';
 import { PanelFooter } from '../shared/panel_footer.tsx';
-import { parsePlans, useExpressions } from '../shared/use_expressions.ts';
+import { useExpressions } from '../shared/use_expressions.ts';
 
 type Spec = SpecOf<'text'>;
 
@@ -96,8 +96,7 @@ function Shown({ spec, onEdit }: { spec: Spec; onEdit: () => void }) {
   const answer = useSignal<AnswerOf<'latest'> | undefined>(undefined);
   const { plans, lines } = useExpressions(texts);
   useView(
-    () =>
-      texts.length === 0 ? undefined : { kind: 'latest', range: range.value, expressions: parsePlans(plans) },
+    () => (texts.length === 0 ? undefined : { kind: 'latest', range: range.value, expressions: plans.value }),
     (result) => {
       if (result.answer.kind === 'latest') answer.value = result.answer;
     },

@@ -28,7 +28,7 @@ import { ExpressionNames } from '../shared/expression_names.tsx';
 import { TRAILS } from '../shared/expressions.ts';
 import type { DescribedLine } from '../shared/lines.ts';
 import { PanelFooter } from '../shared/panel_footer.tsx';
-import { parsePlans, useExpressions } from '../shared/use_expressions.ts';
+import { useExpressions } from '../shared/use_expressions.ts';
 import { drawTrace } from './draw_trace.ts';
 
 type Spec = SpecOf<'xy'>;
@@ -65,7 +65,7 @@ export function XyPanel({ spec }: { spec: Spec }) {
     };
   }, [spec, lines, palette, answer]);
   useView(
-    () => ({ kind: 'xy', range: range.value, expressions: parsePlans(plans) }),
+    () => ({ kind: 'xy', range: range.value, expressions: plans.value }),
     (result) => {
       if (result.answer.kind !== 'xy') return;
       shown.current = [result.from, result.to];

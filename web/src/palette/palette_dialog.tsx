@@ -3,7 +3,6 @@ import { useEffect, useRef } from 'preact/hooks';
 import { Dialog } from '../components/dialog.tsx';
 import { IconButton } from '../components/icon.tsx';
 import { useUniqueId } from '../components/use_unique_id.ts';
-import { formatCount } from '../format/count.ts';
 import { openDialog } from '../state/dialogs.ts';
 import { strings } from '../strings/strings.ts';
 import type { PaletteEntry, PaletteLevel } from './entry.ts';
@@ -185,4 +184,18 @@ function Summary(props: { text: string; hasLevel: boolean; hasActions: boolean }
       </span>
     </footer>
   );
+}
+
+/** The language of the page. */
+const LANGUAGE = 'en';
+
+/** Texts for a number by the plural rules of English (CLDR); `{n}` is the number. */
+type Plurals = { readonly other: string } & {
+  readonly [rule in Intl.LDMLPluralRule]?: string;
+};
+
+/** Formats a number of things as English does: `1 result`, `12,345 results`. */
+function formatCount(count: number, plurals: Plurals): string {
+  const text = plurals[new Intl.PluralRules(LANGUAGE).select(count)] ?? plurals.other;
+  return text.replace('{n}', new Intl.NumberFormat(LANGUAGE).format(count));
 }

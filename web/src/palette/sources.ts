@@ -10,10 +10,9 @@ import {
 } from './instances.ts';
 import { pageCommands } from './page_commands.ts';
 import { addPanelEntries, openPanelEntries } from './panel_entries.ts';
-import { paletteSources } from './registry.ts';
 
-/** The sources of the page itself, in the order of their entries while nothing is typed. */
-const OWN: readonly PaletteSource[] = [
+/** The sources of the palette, in the order of their entries while nothing is typed. */
+const SOURCES: readonly PaletteSource[] = [
   { name: 'open panels', entries: openPanelEntries },
   { name: 'page', entries: pageCommands },
   { name: 'dashboards', entries: layoutEntries, prepare: prepareDac },
@@ -28,10 +27,10 @@ const OWN: readonly PaletteSource[] = [
 
 /** All entries, one after another as they are read. */
 export function* allEntries(): Iterable<PaletteEntry> {
-  for (const { entries } of [...OWN, ...paletteSources()]) yield* entries();
+  for (const { entries } of SOURCES) yield* entries();
 }
 
 /** Loads what entries need. A source that fails has the entries that it has. */
 export async function prepareAll(): Promise<void> {
-  await Promise.allSettled([...OWN, ...paletteSources()].map(({ prepare }) => prepare?.()));
+  await Promise.allSettled(SOURCES.map(({ prepare }) => prepare?.()));
 }

@@ -1,10 +1,10 @@
 import { isKiosk, isViewOnly } from '../state/mode.ts';
+import { notice } from '../state/notice.ts';
 import { connection } from '../state/store.ts';
 import { Banner } from './banner.tsx';
 import { Dialogs } from './dialogs.tsx';
 import { ArrivalNote } from './going_on_button.tsx';
 import { Header } from './header.tsx';
-import { Notice } from './notice.tsx';
 import { SignIn } from './sign_in.tsx';
 import { TimeBar } from './time_bar.tsx';
 import { Tree } from './tree.tsx';
@@ -32,5 +32,13 @@ export function App() {
       <Notice />
       <SignIn />
     </div>
+  );
+}
+
+function Notice() {
+  return (
+    <p class="notice" role="status" data-testid="notice">
+      {notice.value}
+    </p>
   );
 }

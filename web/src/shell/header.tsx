@@ -5,11 +5,9 @@ import { dashboard } from '../state/dashboard.ts';
 import { isViewOnly } from '../state/mode.ts';
 import { connection } from '../state/store.ts';
 import { strings } from '../strings/strings.ts';
-import { ArchiveTrouble } from './archive_trouble.tsx';
-import { ArchiveWarning } from './archive_warning.tsx';
-import { HealthWarning } from './health_warning.tsx';
 import { SignedIn } from './sign_in.tsx';
 import { Toolbar } from './toolbar.tsx';
+import { ArchiveTrouble, ArchiveWarning, HealthWarning } from './warnings.tsx';
 
 /** Most visits show a layout of their own. */
 const DashboardBar = lazy(async () => (await import('./dashboard_bar.tsx')).DashboardBar);

@@ -1,6 +1,7 @@
 import { useComputed } from '@preact/signals';
 import { Icon, IconButton } from '../components/icon.tsx';
 import { formatMoment, formatSpan } from '../format/time.ts';
+import { chooseZone, localZone, zone, zoneName } from '../format/zone.ts';
 import { MARKER_LEVELS, type MarkerLevel } from '../series/log_levels.ts';
 import { openDialog } from '../state/dialogs.ts';
 import { chooseMarkers, markerLevel } from '../state/markers.ts';
@@ -14,6 +15,7 @@ import {
   goLive,
   pan,
   range,
+  redraw,
   SPANS,
   setSpan,
   show,
@@ -21,7 +23,6 @@ import {
   togglePause,
 } from '../state/time.ts';
 import { strings } from '../strings/strings.ts';
-import { ZoneButton } from './zone_button.tsx';
 
 const words = strings.time;
 
@@ -196,5 +197,26 @@ function Ends() {
     <span class="time-ends" data-testid="ends">
       {formatMoment(from, to - from)} {'\u2013'} {formatMoment(to, to - from)}
     </span>
+  );
+}
+
+/** The time zone of all times on the page; a click changes it. */
+function ZoneButton() {
+  const isUtc = zone.value === 'utc';
+  const tip = strings.time.zoneTip(zoneName(), isUtc ? localZone() : 'UTC');
+  return (
+    <button
+      type="button"
+      class="time-zone"
+      title={tip}
+      aria-label={tip}
+      data-testid="time-zone"
+      onClick={() => {
+        chooseZone(isUtc ? 'local' : 'utc');
+        redraw();
+      }}
+    >
+      {zoneName()}
+    </button>
   );
 }

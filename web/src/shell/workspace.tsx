@@ -1,4 +1,4 @@
-import { useSignal } from '@preact/signals';
+import { signal, useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { IconButton } from '../components/icon.tsx';
 import { lazy } from '../components/lazy.tsx';
@@ -15,7 +15,6 @@ import { sharedNames } from '../state/names.ts';
 import { titleOf } from '../state/panel_titles.ts';
 import { closePanel, panels, revealed } from '../state/panels.ts';
 import { connection, registry } from '../state/store.ts';
-import { isNarrow } from '../state/width.ts';
 import { strings } from '../strings/strings.ts';
 import { DacTable } from './dac_table.tsx';
 
@@ -133,3 +132,12 @@ function Empty() {
     </section>
   );
 }
+
+/** Whether the window is too narrow for panels side by side. The width equals that of the style sheets. */
+const narrow = matchMedia('(max-width: 52rem)');
+
+const isNarrow = signal(narrow.matches);
+
+narrow.addEventListener('change', () => {
+  isNarrow.value = narrow.matches;
+});

@@ -1,12 +1,14 @@
+import { useSignal } from '@preact/signals';
+import { lazy } from '../../components/lazy.tsx';
+import { mayAdminister } from '../../state/session.ts';
+import { alarmListStrings } from '../../strings/alarm_list.ts';
 import '../../styles/alarms.css';
 import { useEffect, useRef } from 'preact/hooks';
 import { alarmSource } from '../../alarms/book.ts';
 import { NowNote } from '../../components/moment_note.tsx';
 import { wantsFocus } from '../../state/panels.ts';
 import { range } from '../../state/time.ts';
-import { alarmListStrings } from '../../strings/alarm_list.ts';
 import { DacAlarms } from './dac_alarms.tsx';
-import { Destinations } from './destinations.tsx';
 import { TabAlarms } from './tab_alarms.tsx';
 
 const words = alarmListStrings.alarmList;
@@ -48,5 +50,28 @@ export function AlarmsPanel() {
         </>
       )}
     </section>
+  );
+}
+
+const DestinationList = lazy(async () => (await import('./destination_list.tsx')).DestinationList);
+
+/** Who is notified of alarms, below their list. It is read only while it is open. */
+function Destinations() {
+  const isOpen = useSignal(false);
+  if (!mayAdminister.value) return null;
+  return (
+    <details
+      class="destinations"
+      data-testid="destinations"
+      open={isOpen.value}
+      onToggle={(event) => {
+        isOpen.value = event.currentTarget.open;
+      }}
+    >
+      <summary title={words.destinationsTip} data-testid="open-destinations">
+        {words.destinations}
+      </summary>
+      {isOpen.value && <DestinationList />}
+    </details>
   );
 }

@@ -3,7 +3,7 @@ import { Waiting } from '../../components/waiting.tsx';
 import type { SpecOf } from '../../state/panel_kinds.ts';
 import { changePanel, openPanels } from '../../state/panels.ts';
 import { cellsOf } from '../../state/store.ts';
-import { planPanels } from '../shared/plan.ts';
+import { planPanels } from './plan.ts';
 
 /** Waits for an instance's schema, then becomes the panel that suits it best; the others that suit it open in tabs after it. */
 export function AutoPanel({ spec: { id, target } }: { spec: SpecOf<'auto'> }) {

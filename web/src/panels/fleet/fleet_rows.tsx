@@ -1,9 +1,9 @@
-import type { Metric } from '@oasis/wire';
+import { judge, type Metric } from '@oasis/wire';
 import { SEVERITIES } from '../../alarms/alarm.ts';
 import { Dot, type Tone } from '../../components/dot.tsx';
 import { NameText } from '../../components/name_text.tsx';
-import { type FleetGroup, type FleetRow, type Health, healths } from '../../fleet/query.ts';
-import { formatValue, NOTHING, severityOf } from '../../fleet/text.ts';
+import { type FleetGroup, type FleetRow, type FleetValue, type Health, healths } from '../../fleet/query.ts';
+import { formatQuantity } from '../../format/axis.ts';
 import { formatHertz } from '../../format/name.ts';
 import { formatInteger } from '../../format/number.ts';
 import { formatAge } from '../../format/time.ts';
@@ -255,4 +255,21 @@ function sourceTip(row: FleetRow, place: number): string | undefined {
   return row.instance === undefined && row.count > 1 && source !== undefined
     ? words.greatest(visible(source))
     : undefined;
+}
+
+/** The dash for what is not there. */
+const NOTHING = '\u2013';
+
+/** Formats a value of a fleet in few letters. */
+function formatValue(value: FleetValue, metric: Metric | undefined): string {
+  if (value === null) return NOTHING;
+  if (typeof value === 'string') return visible(value);
+  if (typeof value === 'boolean') return String(value);
+  const named = metric?.enum?.values.find((entry) => Number(entry.value) === value);
+  return named ? visible(named.name) : formatQuantity(value, metric?.unit, false);
+}
+
+/** How the limits of a metric judge a value. */
+function severityOf(value: FleetValue, metric: Metric | undefined): 'warn' | 'alarm' | undefined {
+  return metric && typeof value === 'number' ? judge(metric, value)?.severity : undefined;
 }

@@ -5,10 +5,12 @@ import { useVisible } from '../../components/visible.ts';
 import { formatInteger, formatRough } from '../../format/number.ts';
 import { formatAge, formatInstant } from '../../format/time.ts';
 import { formatBytes } from '../../format/unit.ts';
+import { chooseDoor } from '../../state/actions.ts';
 import { archiveTrouble, archiveWarnings } from '../../state/archive_condition.ts';
 import { toneOfLoss } from '../../state/counted.ts';
 import { healthProblems, problemsBesides } from '../../state/dac_health.ts';
 import { followDacLedger, ledgerCauses, ledgerFilter, ledgerTargets } from '../../state/dac_ledger.ts';
+import { chosenDoor } from '../../state/door_choice.ts';
 import { openFleet } from '../../state/fleet.ts';
 import { ageOf } from '../../state/freshness.ts';
 import { followHandlers } from '../../state/handlers.ts';
@@ -17,10 +19,10 @@ import { cellsOf, connection, registry, traffic } from '../../state/store.ts';
 import { range } from '../../state/time.ts';
 import { expectedAge } from '../../stream/age_model.ts';
 import { beganAt } from '../../stream/dac_counts.ts';
+import { DOORS, type DoorName } from '../../stream/doors/door.ts';
 import type { NodeEntry } from '../../stream/protocol.ts';
 import { strings } from '../../strings/strings.ts';
 import { keyOf, type Target } from '../../wire/target.ts';
-import { DoorSelect } from './door_select.tsx';
 import { HandlerList } from './handler_list.tsx';
 import { SamplePath } from './sample_path.tsx';
 
@@ -221,4 +223,29 @@ function clockOf(node: NodeEntry | undefined): string {
 function milliseconds(value: number | undefined): string {
   if (value === undefined) return unknown;
   return Math.abs(value) < 1000 ? `${value.toFixed(2).replace('-', '\u2212')} ms` : formatAge(value);
+}
+
+const BEST = '';
+const doorWords = strings.connection;
+
+/** Chooses the door by hand, or leaves it to the page. */
+function DoorSelect() {
+  return (
+    <select
+      class="input"
+      aria-label={doorWords.chooseDoor}
+      data-testid="door-choice"
+      value={chosenDoor.value ?? BEST}
+      onChange={({ currentTarget }) =>
+        chooseDoor(currentTarget.value === BEST ? undefined : (currentTarget.value as DoorName))
+      }
+    >
+      <option value={BEST}>{doorWords.bestDoor}</option>
+      {DOORS.map((door) => (
+        <option key={door} value={door}>
+          {doorWords.doors[door]}
+        </option>
+      ))}
+    </select>
+  );
 }

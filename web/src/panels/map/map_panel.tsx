@@ -1,4 +1,4 @@
-import { type Signal, useComputed, useSignal } from '@preact/signals';
+import { type Signal, signal, useComputed, useSignal } from '@preact/signals';
 import { useCallback, useEffect, useRef } from 'preact/hooks';
 import { cssColor, heatColors } from '../../charts/heat_colors.ts';
 import { ramp } from '../../charts/mix.ts';
@@ -18,7 +18,6 @@ import type { DrawnTrack } from './draw_map.ts';
 import { formatLatitude, formatLongitude } from './graticule.ts';
 import { MapCanvas } from './map_canvas.ts';
 import type { MapView } from './projection.ts';
-import { refusedOrigins } from './refused_origins.ts';
 import { mapStrings } from './strings.ts';
 import { tileOrigin } from './tile_address.ts';
 import '../../styles/map.css';
@@ -315,3 +314,11 @@ function tableOf(
   );
   return [[time, instance, `${latitude} [deg]`, `${longitude} [deg]`, `${value} [${unit ?? '1'}]`], ...rows];
 }
+
+/** Servers whose pictures the policy of the page refuses, because the DAC does not allow them. */
+const refusedOrigins = signal<ReadonlySet<string>>(new Set());
+
+document.addEventListener('securitypolicyviolation', ({ effectiveDirective, blockedURI }) => {
+  if (effectiveDirective !== 'img-src' || !URL.canParse(blockedURI)) return;
+  refusedOrigins.value = new Set([...refusedOrigins.peek(), new URL(blockedURI).origin]);
+});

@@ -32,7 +32,6 @@ export const ENTRY_KINDS = [
   'moved',
   'taken_over',
 ] as const;
-export type EntryKind = (typeof ENTRY_KINDS)[number];
 
 /** An entry of the journal (http-api.md). Times are milliseconds since 1970. */
 export interface Entry extends Target {

@@ -7,7 +7,7 @@ import { type Fields, isFields } from '../wire/fields.ts';
 import { isSame } from '../wire/same.ts';
 
 /** Stands for a node that is chosen on the page. */
-export const VARIABLE = '$node';
+const VARIABLE = '$node';
 
 /** In an expression, with quotes or without. */
 const IN_EXPRESSION = /"\$node"|\$node\b/g;

@@ -32,7 +32,7 @@ export interface Checked {
 }
 
 /** Longest window of a mean, in seconds. */
-export const MAX_WINDOW_S = 600;
+const MAX_WINDOW_S = 600;
 
 /** A part of the plan with its unit. A `constant` has no unit of its own: it takes that of what it is added to. */
 interface Part {

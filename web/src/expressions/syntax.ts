@@ -46,7 +46,7 @@ export const FUNCTIONS = {
 export type FunctionName = keyof typeof FUNCTIONS;
 
 /** Most metrics in an expression. */
-export const MAX_INPUTS = 16;
+const MAX_INPUTS = 16;
 const MAX_PARTS = 200;
 const MAX_DEPTH = 40;
 const LEVELS: Readonly<Record<string, number>> = { '+': 1, '-': 1, '*': 2, '/': 2, '^': 4 };

@@ -31,7 +31,7 @@ export interface Listing {
 
 const RANKS = new Map<Health, number>(healths.map((health, rank) => [health, rank]));
 
-export function rankOf(health: Health): number {
+function rankOf(health: Health): number {
   return RANKS.get(health) ?? 0;
 }
 

@@ -22,7 +22,7 @@ export interface OfferedMetric extends FleetMetric {
 const DEEPEST = 4;
 
 /** Returns the single values within samples of a type; elements of vectors have no fixed number. */
-export function metricsOf(schema: Schema): FleetMetric[] {
+function metricsOf(schema: Schema): FleetMetric[] {
   return schema.metrics.flatMap((metric) => within(metric, '', 0));
 }
 

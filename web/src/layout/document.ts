@@ -35,7 +35,7 @@ export function parseLayout(json: unknown): LayoutDocument | undefined {
   };
 }
 
-export function parseRange(json: unknown): Range | undefined {
+function parseRange(json: unknown): Range | undefined {
   if (!isFields(json)) return undefined;
   const { span, from, to } = json;
   if (json.live === true && isTime(span) && span > 0) return { live: true, span };

@@ -157,7 +157,7 @@ function stored(): LayoutDocument | undefined {
   }
 }
 
-export function parseText(text: string): LayoutDocument | undefined {
+function parseText(text: string): LayoutDocument | undefined {
   return parseLayout(parsed(text));
 }
 

@@ -1,7 +1,7 @@
 import { type LogRecord, searchRecords } from './search.ts';
 
 /** Records before and after one. */
-export const AROUND = 10;
+const AROUND = 10;
 
 /** Reads the records of the same instance around one, oldest first. */
 export async function readAround(

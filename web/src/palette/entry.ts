@@ -1,14 +1,6 @@
 /** What the command palette finds. */
 
-export const ENTRY_KINDS = [
-  'instance',
-  'metric',
-  'panel',
-  'dashboard',
-  'command',
-  'control',
-  'help',
-] as const;
+const ENTRY_KINDS = ['instance', 'metric', 'panel', 'dashboard', 'command', 'control', 'help'] as const;
 export type EntryKind = (typeof ENTRY_KINDS)[number];
 
 export interface PaletteEntry {

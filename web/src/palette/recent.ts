@@ -1,7 +1,7 @@
 /** The entries that were used last, over visits. */
 
 const STORED = 'oasis.palette';
-export const MOST_RECENT = 8;
+const MOST_RECENT = 8;
 
 /** Returns the entries that were used last, newest first. */
 export function recentIds(): readonly string[] {

@@ -18,7 +18,7 @@ export const LATE_FACTOR = 2.5;
 export const SLACK_MS = 500;
 /** Minimum number of intervals to estimate a rate. */
 const MIN_INTERVALS = 4;
-export const MAX_INTERVALS = 8;
+const MAX_INTERVALS = 8;
 /** Samples of a pushed probe are regular if they came for this long, and six of eight intervals are near the median. */
 const STEADY_MS = 2000;
 const STEADY_SHARE = 0.75;

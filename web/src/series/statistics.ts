@@ -12,7 +12,7 @@ export interface Figures {
   readonly percentiles: readonly number[];
 }
 
-export const PERCENTILES = [0.05, 0.5, 0.95, 0.99] as const;
+const PERCENTILES = [0.05, 0.5, 0.95, 0.99] as const;
 
 /** Returns the figures of the values that are known; all of them NaN without any. */
 export function figuresOf(values: Float64Array): Figures {

@@ -20,7 +20,7 @@ export interface LedgerGap {
 }
 
 /** The place of samples that are not missing: in flight to the DAC, or stored by an earlier run of it. */
-export const PLACES = ['to_come', 'stored_before'] as const;
+const PLACES = ['to_come', 'stored_before'] as const;
 export type LedgerPlace = (typeof PLACES)[number];
 
 export function isPlace(word: string): word is LedgerPlace {

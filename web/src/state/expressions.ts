@@ -2,13 +2,7 @@ import { signal } from '@preact/signals';
 import { checkExpression, isChecked } from '../expressions/check.ts';
 import type { Plan } from '../expressions/plan.ts';
 import { parseKnown, resolve } from '../expressions/resolve.ts';
-import {
-  formatExpression,
-  mapReferences,
-  parseExpression,
-  referencesIn,
-  type Syntax,
-} from '../expressions/syntax.ts';
+import { formatExpression, mapReferences, parseExpression, type Syntax } from '../expressions/syntax.ts';
 import { ExpressionError } from '../expressions/tokens.ts';
 import { strings } from '../strings/strings.ts';
 import { sharedNames } from './names.ts';
@@ -74,12 +68,6 @@ export function shortText(text: string): string {
       shared.has(reference.instance) ? reference : { ...reference, node: undefined },
     ),
   );
-}
-
-/** Names of the metrics in an expression. */
-export function metricsIn(text: string): string[] {
-  const syntax = parseKnown(text);
-  return syntax ? referencesIn(syntax).map(({ metric }) => metric) : [];
 }
 
 /** Plans of the expressions that can be computed, in their order. Reads signals. */

@@ -62,10 +62,6 @@ export function logicOf(kind: PanelKind): PanelLogic {
   return found;
 }
 
-export function isSingle(kind: PanelKind): kind is SingleKind {
-  return logicOf(kind).isSingle === true;
-}
-
 export function isSettable(spec: PanelContent): spec is SettableSpec {
   return 'id' in spec && logicOf(spec.kind).settings !== undefined;
 }

@@ -15,7 +15,7 @@ export const shownTargets = computed(() => {
 });
 
 /** Instances that something beside the panels shows, by who does: a dialog, or the preview of a rule. */
-export const borrowed = signal<ReadonlyMap<string, readonly Target[]>>(new Map());
+const borrowed = signal<ReadonlyMap<string, readonly Target[]>>(new Map());
 
 /** The instances that the page reads: those of panels, and borrowed ones. */
 export const readTargets = computed(() => {

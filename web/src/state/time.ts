@@ -48,7 +48,7 @@ export function goLive(): void {
   range.value = { live: true, span: spanOf(range.peek()) };
 }
 
-export function pause(): void {
+function pause(): void {
   const [from, to] = ends();
   range.value = { live: false, from, to };
 }

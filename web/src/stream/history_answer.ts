@@ -13,7 +13,7 @@ import { gapsIn, gapsOf } from './series_groups.ts';
 /** States and events over time. */
 
 /** Most samples of an instance that a search reads; memory and the archive have no index of texts. */
-export const SEARCHED = 4000;
+const SEARCHED = 4000;
 
 export function statesAnswer(scene: Scene, query: Query & { kind: 'states' }): Answer {
   const found = query.sources.map(({ target, metrics }) => tracksOf(scene, target, metrics, query.columns));

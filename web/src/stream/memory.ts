@@ -6,7 +6,7 @@ import { StateRuns } from '../series/states.ts';
 import { type Numbers, SeriesStore } from '../series/store.ts';
 
 /** Time to remember, unless memory ends first. */
-export const KEEP_MS = 60 * 60 * 1000;
+const KEEP_MS = 60 * 60 * 1000;
 /** A line ends at every gap in memory; older ones would not be hatched. */
 const KEPT_GAPS = 4096;
 /** If the node's clock steps back further than this, the numbers in memory are dropped. */

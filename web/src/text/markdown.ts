@@ -20,7 +20,7 @@ export type Block =
 /** Longest text of a panel, in characters. */
 export const MAX_MARKDOWN = 10_000;
 /** Most values in it. */
-export const MAX_VALUES = 30;
+const MAX_VALUES = 30;
 const MAX_DEPTH = 4;
 
 const HEADING = /^(#{1,4})\s+(.*)$/;

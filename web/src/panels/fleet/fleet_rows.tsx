@@ -35,7 +35,7 @@ const TONES: Record<Health, Tone> = {
 };
 
 /** The name of a row as people read it. */
-export function nameOfRow({ node, instance }: FleetRow): string {
+function nameOfRow({ node, instance }: FleetRow): string {
   return visible(instance === undefined ? node : `${instance} on ${node}`);
 }
 

@@ -31,7 +31,7 @@ export function parseSettings(json: unknown): PanelSettings | undefined {
 }
 
 /** Whether a text is a unit that the page can read. */
-export function isUnit(text: unknown): text is string {
+function isUnit(text: unknown): text is string {
   if (typeof text !== 'string' || text === '' || text.length > MAX_UNIT) return false;
   try {
     parseUnit(text);

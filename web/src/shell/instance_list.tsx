@@ -1,4 +1,4 @@
-import { type Signal, useComputed } from '@preact/signals';
+import type { Signal } from '@preact/signals';
 import { TargetText } from '../components/name_text.tsx';
 import { formatInteger } from '../format/number.ts';
 import { type Pick, suits } from '../panels/shared/choices.ts';
@@ -20,7 +20,7 @@ export function InstanceList(props: {
   picked: Signal<readonly Pick[]>;
 }) {
   const { choice, wanted, picked } = props;
-  const found = useComputed(() => candidates(choice, wanted.value)).value;
+  const found = candidates(choice, wanted.value);
   const toggle = (pick: Pick) => {
     const same = (other: Pick) => keyOf(other.target) === keyOf(pick.target) && other.metric === pick.metric;
     const before = picked.value;

@@ -147,7 +147,6 @@ const FOREIGN_WRITE: &str = "pages of other sites may not send samples (doors.al
         tem::beat,
         tem::leave,
         tem::beats::open,
-        tem::exchange::exchange,
         read::nodes,
         enrollment::enroll,
         instances::instances,
@@ -391,7 +390,6 @@ fn paths(doors: &Doors) -> Routes<Api> {
         .put("/api/v1/tem/dacs/{name}", Somewhere(REGISTER), tem::beat)
         .delete("/api/v1/tem/dacs/{name}", Somewhere(REGISTER), tem::leave)
         .get("/api/v1/tem/dacs/{name}/beats", Somewhere(REGISTER), tem::beats::open)
-        .post("/api/v1/tem/exchange", Somewhere(REGISTER), tem::exchange::exchange)
         .get("/api/v1/other-pages", Somewhere(READ_VERBS), other_pages::list)
         .get("/api/v1/other-pages/scout.js", Somewhere(READ_VERBS), other_pages::scout)
         .get("/api/v1/nodes", Somewhere(READ_VERBS), read::nodes)

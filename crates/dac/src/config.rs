@@ -81,8 +81,6 @@ impl Default for ChannelConfig {
 pub struct TemConfig {
     /// Addresses of the TEMs that list this DAC, each `http://HOST:PORT` or `https://HOST:PORT`; empty: none but the DAC's own.
     pub url: UrlList,
-    /// Addresses of the TEMs that `oasis tem` exchanges its list with.
-    pub peers: UrlList,
     /// Whether `oasis tem` and `oasis up` announce themselves in the local network by mDNS.
     pub mdns: bool,
     /// PEM file with the authority of their certificates; empty: those that the system trusts.

@@ -8,6 +8,7 @@ mod flags;
 #[cfg(not(feature = "live"))]
 mod offline;
 mod ranges;
+mod removed;
 mod secrets;
 #[cfg(feature = "live")]
 mod sections;

@@ -202,7 +202,7 @@ mod tests {
         protocol::{CloseFrame, frame::coding::CloseCode},
     };
 
-    const BEAT: Line = Line::Beat(Beat { beat: 7, signature: None, load: None });
+    const BEAT: Line = Line::Beat(Beat { beat: 7, load: None });
 
     fn accept(stream: TcpStream) -> WebSocket<TcpStream> {
         #[allow(clippy::result_large_err, reason = "the signature is tungstenite's")]

@@ -11,7 +11,7 @@ use oasis_client::{Api, ClientError, DacAddress, Server, token};
 use oasis_dac::config::{TemConfig, UrlList};
 use oasis_health::Health;
 use oasis_probe::host_name;
-use oasis_tem::{DacName, HEARTBEAT, Kind, MovedNode, OtherPage, SealKey};
+use oasis_tem::{DacName, HEARTBEAT, Kind, MovedNode, OtherPage};
 use serde_json::Value;
 use std::{
     net::{SocketAddr, ToSocketAddrs, UdpSocket},
@@ -53,27 +53,6 @@ pub fn name(config: &TemConfig, kind: Kind) -> anyhow::Result<DacName> {
     Ok(name.parse().or_else(|_| kind.as_str().parse())?)
 }
 
-/// Returns what the heartbeats of a DAC have in common. With a token, its key is the same after a restart.
-///
-/// # Errors
-/// If the system has no random numbers.
-pub fn registrant(
-    config: &TemConfig,
-    name: DacName,
-    (kind, relays): (Kind, bool),
-) -> anyhow::Result<Arc<Registrant>> {
-    let token = match path(&config.token_file) {
-        Some(file) => token::from_file(&file).map(Some),
-        None => token::authorization(),
-    };
-    // Why there is none, the first heartbeat says.
-    let key = match token.ok().flatten() {
-        Some(token) => SealKey::of_secret(token.as_bytes(), &name)?,
-        None => SealKey::random()?,
-    };
-    Ok(Arc::new(Registrant::new(name, kind, Some(key)).relaying(relays)))
-}
-
 /// Keeps a DAC in the TEM of its process, and lets silent members become late.
 pub async fn keep_own(tem: Arc<Tem>, mut own: Option<(Arc<Registrant>, Reporter)>) {
     // Twice in a heartbeat: a directory wants to see the time four times a second.
@@ -111,7 +90,7 @@ pub fn remotes(config: &TemConfig, insecure: bool) -> anyhow::Result<Vec<Server>
 ///
 /// # Errors
 /// If one is no address, or has no TLS beyond this host.
-pub fn usable(urls: &UrlList, ca: &Path, setting: &str, insecure: bool) -> anyhow::Result<Vec<Server>> {
+fn usable(urls: &UrlList, ca: &Path, setting: &str, insecure: bool) -> anyhow::Result<Vec<Server>> {
     let mut servers: Vec<Server> = Vec::new();
     for text in urls.iter() {
         let url: DacAddress =

@@ -6,11 +6,10 @@ use crate::{
     heartbeat::{Heartbeat, HeartbeatError, NodeNames},
     limits::{FORGET_AFTER, LATE_AFTER, Limits},
     line::Beat,
-    member::{Liveness, Member, Names, OwnBeat},
+    member::{Liveness, Member, Names},
     name::DacName,
     observed::ObservedTime,
     removals::{Removals, RemovedMember},
-    seal::Signature,
 };
 use oasis_wire::quantity::Epoch;
 use serde::{Deserialize, Serialize};
@@ -23,20 +22,18 @@ const MEMBER_SCAN_INTERVAL: Duration = Duration::from_millis(100);
 /// The DACs that send heartbeats.
 #[derive(Debug)]
 pub struct Directory {
-    pub(crate) limits: Limits,
-    pub(crate) time: ObservedTime,
+    limits: Limits,
+    time: ObservedTime,
     /// Observed time of the last scan of all members.
     looked: Duration,
     /// Number of the last change.
-    pub(crate) revision: u64,
-    /// Number of the last heartbeat of any member.
-    pub(crate) pulses: u64,
-    pub(crate) members: BTreeMap<DacName, Member>,
-    pub(crate) removals: Removals,
+    revision: u64,
+    members: BTreeMap<DacName, Member>,
+    removals: Removals,
     /// Names of nodes of all members, and their bytes.
     names: (usize, usize),
     doubles: Doubles,
-    pub(crate) counters: Counters,
+    counters: Counters,
 }
 
 /// Counts of refused or omitted items, since the directory exists.
@@ -59,16 +56,6 @@ pub struct Counters {
     pub expired: u64,
     /// Names of nodes without room for them.
     pub names_left_out: u64,
-    /// Heartbeats that peers have reported, and that were accepted.
-    pub reported: u64,
-    /// Reports of peers about a DAC which that DAC has not signed.
-    pub forged: u64,
-    /// Reports of peers about another DAC under the name of a live one.
-    pub conflicts: u64,
-    /// Reports of peers with impossible content, or that the peer may not make.
-    pub bad_reports: u64,
-    /// Reports of peers about new DACs without room for them.
-    pub reports_full: u64,
 }
 
 /// Change by a heartbeat.
@@ -148,7 +135,6 @@ impl Directory {
             time: ObservedTime::after(FORGET_AFTER),
             looked: Duration::ZERO,
             revision: 0,
-            pulses: 0,
             members: BTreeMap::new(),
             removals: Removals::new(limits.removals),
             names: (0, 0),
@@ -201,23 +187,17 @@ impl Directory {
     }
 
     fn admit_again(&mut self, name: &DacName, epoch: Epoch, beat: Beat) -> Result<Accepted, Refusal> {
-        let Beat { beat, signature, load } = beat;
+        let Beat { beat, load } = beat;
         let now = self.time.passed();
         let known = self.members.get_mut(name).filter(|member| member.epoch == epoch);
-        let Some((member, own)) = known.and_then(|member| member.own.map(|own| (member, own))) else {
+        let Some(member) = known else {
             return Err(Refusal::Unknown(name.clone()));
         };
-        if beat <= own.beat {
+        if beat <= member.beat {
             return Err(Refusal::Old { name: name.clone(), beat });
         }
         let (state, names_revision) = ((member.health, load.unwrap_or(member.load)), member.names_revision);
-        self.pulses += 1;
-        member.moved = self.pulses;
-        member.own = Some(OwnBeat { beat, at: now });
-        if member.via.is_some() {
-            member.via = None;
-        }
-        if member.move_on(beat, signature, state, (now, Duration::ZERO)) {
+        if member.move_on(beat, state, now) {
             self.touch(name);
         }
         let wants_names = names_revision.is_none_or(|revision| self.wants_names(name, revision));
@@ -237,10 +217,7 @@ impl Directory {
         if beaten == Beaten::TookOver {
             member.replace(heartbeat.epoch);
         }
-        is_new |= member.hear(&heartbeat, now, Duration::ZERO);
-        self.pulses += 1;
-        (member.moved, member.via) = (self.pulses, None);
-        member.own = Some(OwnBeat { beat: heartbeat.beat, at: now });
+        is_new |= member.hear(&heartbeat, now);
         if let Some(names) = names {
             is_new |= self.take_names(name, heartbeat.names_revision, names);
         }
@@ -289,14 +266,10 @@ impl Directory {
         match self.members.get(name) {
             None if self.removals.is_old(name, epoch, beat) => Err(old()),
             None => Ok(Beaten::Joined),
-            // A peer may have reported it before it came here.
-            Some(member) if member.epoch == epoch && member.own.is_some_and(|own| beat <= own.beat) => {
-                Err(old())
-            }
+            Some(member) if member.epoch == epoch && beat <= member.beat => Err(old()),
             Some(member) if member.epoch == epoch => Ok(Beaten::Heard),
             Some(member) if member.is_old(epoch, beat) => Err(old()),
-            // Heartbeats received here count more than reports of a peer.
-            Some(member) if !member.is_live_here(self.time.passed()) => Ok(Beaten::TookOver),
+            Some(member) if member.is_late(self.time.passed()) => Ok(Beaten::TookOver),
             Some(member) => Err(Refusal::NameTaken {
                 name: name.clone(),
                 holder: member.doors.clone(),
@@ -305,13 +278,13 @@ impl Directory {
         }
     }
 
-    /// Makes room for another member: that which is late the longest goes, or else one that only peers hear.
+    /// Makes room for another member: the one that is late the longest goes.
     fn make_room(&mut self) -> Result<(), Refusal> {
-        if self.has_room() {
+        if self.members.len() < self.limits.members {
             return Ok(());
         }
         let now = self.time.passed();
-        let others = self.members.values().filter(|member| !member.is_live_here(now));
+        let others = self.members.values().filter(|member| member.is_late(now));
         let oldest = others.min_by_key(|member| member.heard).map(|member| member.name.clone());
         let oldest = oldest.ok_or(Refusal::Full(self.limits.members))?;
         self.counters.evicted += 1;
@@ -319,12 +292,8 @@ impl Directory {
         Ok(())
     }
 
-    pub(crate) fn has_room(&self) -> bool {
-        self.members.len() < self.limits.members
-    }
-
     /// Replaces the names of a member. Returns whether they are others than before.
-    pub(crate) fn take_names(&mut self, name: &DacName, revision: u64, reported: NodeNames) -> bool {
+    fn take_names(&mut self, name: &DacName, revision: u64, reported: NodeNames) -> bool {
         let Some(member) = self.members.get_mut(name) else { return false };
         let (count, bytes) = (self.names.0 - member.names.count(), self.names.1 - member.names.bytes());
         let room = self.limits.node_names.saturating_sub(count);
@@ -346,29 +315,15 @@ impl Directory {
     }
 
     /// Removes a member whose process ends. `beat` is greater than that of all its heartbeats, so that none of them brings it back.
-    /// With the member's signature peers remove it too. Returns whether it was there.
-    pub fn leave(
-        &mut self,
-        name: &DacName,
-        (epoch, beat): (Epoch, u64),
-        signature: Option<Signature>,
-        clock: Duration,
-    ) -> bool {
+    /// Returns whether it was there.
+    pub fn leave(&mut self, name: &DacName, (epoch, beat): (Epoch, u64), clock: Duration) -> bool {
         self.advance(clock);
-        let is_there = self.members.get(name).is_some_and(|member| member.epoch == epoch);
-        if is_there {
-            self.remove_left(name, beat, signature);
-        }
-        is_there
-    }
-
-    /// Removes a member that has ended in order.
-    pub(crate) fn remove_left(&mut self, name: &DacName, beat: u64, signature: Option<Signature>) {
-        let Some(member) = self.members.get_mut(name) else { return };
-        // The signature is of this number.
-        member.beat = if signature.is_some() { beat } else { member.beat.max(beat) };
-        member.signature = signature;
-        self.remove_as(name, true);
+        let Some(member) = self.members.get_mut(name).filter(|member| member.epoch == epoch) else {
+            return false;
+        };
+        member.beat = member.beat.max(beat);
+        self.remove(name);
+        true
     }
 
     /// Reads the clock: members become late, and later they are removed. To be called four times a second at least: time without a
@@ -397,7 +352,7 @@ impl Directory {
         self.doubles.update(self.members.values(), self.revision, now);
     }
 
-    pub(crate) fn touch(&mut self, name: &DacName) {
+    fn touch(&mut self, name: &DacName) {
         self.revision += 1;
         if let Some(member) = self.members.get_mut(name) {
             member.changed = self.revision;
@@ -405,16 +360,12 @@ impl Directory {
     }
 
     fn remove(&mut self, name: &DacName) {
-        self.remove_as(name, false);
-    }
-
-    fn remove_as(&mut self, name: &DacName, has_left: bool) {
         let Some(member) = self.members.remove(name) else { return };
         self.revision += 1;
         self.names.0 -= member.names.count();
         self.names.1 -= member.names.bytes();
-        let Member { name, epoch, beat, signature, .. } = member;
-        self.removals.push(self.revision, RemovedMember { name, epoch, beat, signature }, has_left);
+        let Member { name, epoch, beat, .. } = member;
+        self.removals.push(self.revision, RemovedMember { name, epoch, beat });
     }
 
     /// Returns what changed after a revision; everything without one, or if the directory no longer remembers what was removed.

@@ -4,8 +4,6 @@ use crate::{
     attachment::Attachment,
     kind::Kind,
     limits::{MAX_NODE_NAME, MAX_TEXT},
-    name::DacName,
-    seal::{Content, Seal, SealKey, Sealed},
 };
 use oasis_wire::quantity::Epoch;
 use serde::{Deserialize, Serialize};
@@ -40,9 +38,6 @@ pub struct Heartbeat {
     /// The names. They may be left out while their revision stays: the answer asks for them if they are needed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub names: Option<NodeNames>,
-    /// Shows other TEMs that the DAC itself has sent this. Without one, they may not believe it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub seal: Option<Seal>,
 }
 
 /// Whether a DAC works, as its own health reports it.
@@ -117,17 +112,6 @@ pub enum HeartbeatError {
 }
 
 impl Heartbeat {
-    /// Signs it.
-    pub fn seal(&mut self, name: &DacName, key: &SealKey) {
-        self.seal = key.seal(self.sealed(name));
-    }
-
-    /// Returns the signed part of the heartbeat.
-    pub(crate) fn sealed<'a>(&'a self, name: &'a DacName) -> Sealed<'a> {
-        let content = Content::Beat { kind: self.kind, doors: &self.doors, channel: &self.channel };
-        Sealed { name, epoch: self.epoch, beat: self.beat, content }
-    }
-
     /// Checks lengths and addresses: tools connect to these.
     ///
     /// # Errors
@@ -161,12 +145,6 @@ fn check_length(what: &'static str, text: &str, most: usize) -> Result<(), Heart
     }
 }
 
-/// Whether this is the address of a page that tools can connect to.
-pub(crate) fn is_page(text: &str) -> bool {
-    let authority = text.strip_prefix("http://").or_else(|| text.strip_prefix("https://"));
-    text.len() <= MAX_TEXT && authority.is_some_and(is_authority)
-}
-
 /// Whether this is `HOST:PORT`, and nothing that a terminal or a URL would read otherwise.
 fn is_authority(text: &str) -> bool {
     let is_plain = |letter: u8| letter.is_ascii_alphanumeric() || b"-._:[]%".contains(&letter);
@@ -192,7 +170,6 @@ mod tests {
             load: Load::default(),
             names_revision: 0,
             names: None,
-            seal: None,
         }
     }
 

@@ -3,9 +3,6 @@
 //! Each DAC sends a [`Heartbeat`] twice a second under its [name](DacName). The [`Directory`] keeps one [`Member`] for each name: addresses, health, load
 //! and the names of its nodes. It decides who has a name, which members are late, and what changed since a revision. [`order`] sorts members for a node.
 //!
-//! Several TEMs exchange what changed in their directories: a [`Peer`] is such an exchange, and a [`Report`] what one side says. DACs sign their
-//! heartbeats ([`Seal`]), so that a peer cannot invent one for a DAC that this TEM has heard itself.
-//!
 //! The directory reads no clock and no socket: callers pass the time of their own steady clock. A member is judged by whether its heartbeat number moved
 //! in that time, so no clock of another host counts.
 //!
@@ -36,7 +33,6 @@ extern crate oasis_no_openapi as utoipa;
 mod attachment;
 mod directory;
 mod double;
-mod hearsay;
 mod heartbeat;
 mod kind;
 mod limits;
@@ -46,10 +42,7 @@ mod name;
 mod observed;
 pub mod order;
 mod other_page;
-pub mod peer;
 mod removals;
-mod report;
-mod seal;
 mod view;
 
 pub use attachment::{Attachment, MovedNode};
@@ -57,15 +50,9 @@ pub use directory::{Accepted, Beaten, Changes, Counters, Directory, Refusal};
 pub use double::{Double, one_of_each_run};
 pub use heartbeat::{Health, Heartbeat, HeartbeatError, Load, NodeNames};
 pub use kind::Kind;
-pub use limits::{
-    DOUBLE_AFTER, EXCHANGE, FORGET_AFTER, HEARTBEAT, LATE_AFTER, Limits, MAX_HEARTBEAT_BYTES,
-    MAX_REPORT_BYTES,
-};
+pub use limits::{DOUBLE_AFTER, FORGET_AFTER, HEARTBEAT, LATE_AFTER, Limits, MAX_HEARTBEAT_BYTES};
 pub use line::{Beat, Line};
 pub use member::{Liveness, Member};
 pub use name::{DacName, DacNameError};
 pub use other_page::{MAX_OTHER_PAGES, OtherPage};
-pub use peer::{Identity, Peer, PeerError};
-pub use report::{ChangePosition, EndedDac, Pulse, Record, Report};
-pub use seal::{Content, PublicKey, Seal, SealKey, SealKeyError, Sealed, Signature};
 pub use view::{DacView, TemEntry, TemView};

@@ -8,20 +8,10 @@ pub const HEARTBEAT: Duration = Duration::from_millis(500);
 pub const LATE_AFTER: Duration = Duration::from_millis(1_500);
 /// A member that was silent for this time is removed.
 pub const FORGET_AFTER: Duration = Duration::from_secs(300);
-/// A member that was heard here within this time has missed no heartbeat: reports of peers about it are ignored.
-pub(crate) const OWN_FRESH: Duration = Duration::from_millis(750);
 /// Two nodes of one name are reported after this time: a node that moves, or starts again elsewhere, is listed twice for a moment.
 pub const DOUBLE_AFTER: Duration = Duration::from_secs(5);
 /// Time between two looks for nodes of one name.
 pub(crate) const DOUBLE_SCAN_INTERVAL: Duration = Duration::from_secs(1);
-/// Time between two reports to a peer.
-pub const EXCHANGE: Duration = Duration::from_millis(100);
-/// Longest report to a peer as JSON, bytes.
-pub const MAX_REPORT_BYTES: usize = 2 * 1024 * 1024;
-/// Room for members in a report, bytes; the rest of the members follow in the next one.
-pub(crate) const REPORT_ROOM: usize = 768 * 1024;
-/// Names that a report asks for at most.
-pub(crate) const MAX_WANTS: usize = 256;
 /// Longest heartbeat as JSON, bytes.
 pub const MAX_HEARTBEAT_BYTES: usize = 512 * 1024;
 /// Longest address of doors or data channel, and longest name of a software, bytes.

@@ -1,9 +1,6 @@
 //! Messages of a DAC on its stream of heartbeats.
 
-use crate::{
-    heartbeat::{Heartbeat, Load},
-    seal::Signature,
-};
+use crate::heartbeat::{Heartbeat, Load};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -22,10 +19,6 @@ pub enum Line {
 pub struct Beat {
     /// Its number.
     pub beat: u64,
-    /// Signature of the DAC, if it signs.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<String>)]
-    pub signature: Option<Signature>,
     /// Load of the DAC, if that has changed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub load: Option<Load>,

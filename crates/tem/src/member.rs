@@ -4,13 +4,12 @@ use crate::{
     attachment::Attachment,
     heartbeat::{Health, Heartbeat, Load, NodeNames},
     kind::Kind,
-    limits::{LATE_AFTER, OWN_FRESH},
+    limits::LATE_AFTER,
     name::DacName,
-    seal::{PublicKey, Signature},
 };
 use oasis_wire::quantity::Epoch;
 use serde::{Deserialize, Serialize};
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, time::Duration};
 use utoipa::ToSchema;
 
 /// Earlier holders of a name that are remembered.
@@ -43,16 +42,6 @@ pub struct Member {
     pub(crate) names: Names,
     /// Observed time at which its number moved last.
     pub(crate) heard: Duration,
-    /// Its last heartbeat that came here itself, and not by a peer.
-    pub(crate) own: Option<OwnBeat>,
-    /// The peer that has reported its last heartbeat; none if that came here itself.
-    pub(crate) via: Option<Arc<str>>,
-    /// Key of its epoch, if its heartbeats are sealed.
-    pub(crate) key: Option<PublicKey>,
-    /// Signature of its last heartbeat.
-    pub(crate) signature: Option<Signature>,
-    /// Number of its last heartbeat among those of all members.
-    pub(crate) moved: u64,
     pub(crate) liveness: Liveness,
     /// Revision of the directory that changed it last.
     pub(crate) changed: u64,
@@ -60,15 +49,6 @@ pub struct Member {
     pub(crate) compared: u64,
     /// Epochs that had the name before, each with its last heartbeat, oldest first.
     pub(crate) former: Vec<(Epoch, u64)>,
-}
-
-/// A heartbeat that came here itself.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct OwnBeat {
-    /// Its number.
-    pub beat: u64,
-    /// When it came.
-    pub at: Duration,
 }
 
 /// Names of nodes, sorted and each once.
@@ -144,11 +124,6 @@ impl Member {
             names_revision: None,
             names: Names::default(),
             heard: Duration::ZERO,
-            own: None,
-            via: None,
-            key: heartbeat.seal.map(|seal| seal.key),
-            signature: heartbeat.seal.map(|seal| seal.signature),
-            moved: 0,
             liveness: Liveness::Live,
             changed: 0,
             compared: 0,
@@ -156,9 +131,8 @@ impl Member {
         }
     }
 
-    /// Takes what a heartbeat says besides names, `silence` after its number has moved. Returns whether it is something that readers of
-    /// changes wait for.
-    pub(crate) fn hear(&mut self, heartbeat: &Heartbeat, now: Duration, silence: Duration) -> bool {
+    /// Takes a heartbeat without its names. Returns whether it is something that readers of changes wait for.
+    pub(crate) fn hear(&mut self, heartbeat: &Heartbeat, now: Duration) -> bool {
         let before = (self.kind, &*self.doors, &*self.channel, &*self.software, self.epoch);
         let Heartbeat { kind, doors, channel, software, epoch, .. } = heartbeat;
         let is_new = before != (*kind, &**doors, &**channel, &**software, *epoch);
@@ -168,38 +142,15 @@ impl Member {
             self.channel.clone_from(channel);
             self.software.clone_from(software);
         }
-        if let Some(seal) = heartbeat.seal {
-            self.key = Some(seal.key);
-        }
-        let signature = heartbeat.seal.map(|seal| seal.signature);
-        self.move_on(heartbeat.beat, signature, (heartbeat.health, heartbeat.load), (now, silence)) || is_new
+        self.move_on(heartbeat.beat, (heartbeat.health, heartbeat.load), now) || is_new
     }
 
-    /// Takes the number of a heartbeat, `silence` after it has moved, and what changes often. Returns whether it is something that readers
-    /// of changes wait for.
-    pub(crate) fn move_on(
-        &mut self,
-        beat: u64,
-        signature: Option<Signature>,
-        (health, load): (Health, Load),
-        (now, silence): (Duration, Duration),
-    ) -> bool {
-        self.heard = self.heard.max(now.saturating_sub(silence));
-        let liveness = if self.is_late(now) { Liveness::Late } else { Liveness::Live };
-        let is_new = (self.health, self.liveness) != (health, liveness);
-        (self.health, self.liveness) = (health, liveness);
-        (self.beat, self.signature, self.load) = (beat, signature, load);
+    /// Takes the number of a heartbeat, and what changes often. Returns whether it is something that readers of changes wait for.
+    pub(crate) fn move_on(&mut self, beat: u64, (health, load): (Health, Load), now: Duration) -> bool {
+        let is_new = (self.health, self.liveness) != (health, Liveness::Live);
+        (self.health, self.liveness) = (health, Liveness::Live);
+        (self.beat, self.load, self.heard) = (beat, load, now);
         is_new
-    }
-
-    /// Whether it was heard here itself so lately that no peer has anything to add.
-    pub(crate) fn is_heard_here(&self, now: Duration) -> bool {
-        self.own.is_some_and(|own| now.saturating_sub(own.at) < OWN_FRESH)
-    }
-
-    /// Whether it is live by what came here itself.
-    pub(crate) fn is_live_here(&self, now: Duration) -> bool {
-        self.own.is_some_and(|own| now.saturating_sub(own.at) < LATE_AFTER)
     }
 
     /// Gives the name to another epoch.
@@ -208,7 +159,6 @@ impl Member {
         self.former.push((self.epoch, self.beat));
         self.former.drain(..self.former.len().saturating_sub(FORMER));
         (self.epoch, self.names_revision) = (epoch, None);
-        (self.key, self.signature) = (None, None);
     }
 
     /// Whether an earlier holder of the name sent this heartbeat before it lost it.
@@ -245,11 +195,6 @@ impl Member {
     /// Returns the kind of the member.
     pub fn kind(&self) -> Kind {
         self.kind
-    }
-
-    /// The peer that has reported its last heartbeat; none if that came here itself.
-    pub fn via(&self) -> Option<&str> {
-        self.via.as_deref()
     }
 
     /// Address of page, API and doors.

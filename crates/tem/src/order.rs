@@ -61,7 +61,6 @@ mod tests {
             offline_nodes: Vec::new(),
             left_out: 0,
             is_tem: false,
-            via: None,
         }
     }
 

@@ -67,7 +67,6 @@ mod tests {
                 load: Load { relays, ..Load::default() },
                 names_revision: 0,
                 names: None,
-                seal: None,
             };
             directory.beat(&name.parse().unwrap(), heartbeat, Duration::ZERO).unwrap();
         }

@@ -1,6 +1,6 @@
 //! Members that are gone: readers of changes learn of them, and their late heartbeats do not bring them back.
 
-use crate::{name::DacName, seal::Signature};
+use crate::name::DacName;
 use oasis_wire::quantity::Epoch;
 use std::collections::VecDeque;
 
@@ -17,8 +17,6 @@ pub struct Removals {
 struct Removal {
     revision: u64,
     gone: RemovedMember,
-    /// Whether it has ended in order: peers learn of that.
-    has_left: bool,
 }
 
 /// A member that is gone.
@@ -28,8 +26,6 @@ pub struct RemovedMember {
     pub epoch: Epoch,
     /// Its last heartbeat.
     pub beat: u64,
-    /// Its signature under that it leaves.
-    pub signature: Option<Signature>,
 }
 
 impl Removals {
@@ -39,8 +35,8 @@ impl Removals {
     }
 
     /// Adds a member that is removed in this revision.
-    pub fn push(&mut self, revision: u64, gone: RemovedMember, has_left: bool) {
-        self.gone.push_back(Removal { revision, gone, has_left });
+    pub fn push(&mut self, revision: u64, gone: RemovedMember) {
+        self.gone.push_back(Removal { revision, gone });
         while self.gone.len() > self.most {
             self.forgotten = self.gone.pop_front().map_or(self.forgotten, |removal| removal.revision);
         }
@@ -56,11 +52,5 @@ impl Removals {
     pub fn after(&self, revision: u64) -> Option<impl Iterator<Item = &DacName>> {
         let later = self.gone.iter().filter(move |removal| removal.revision > revision);
         (revision >= self.forgotten).then(|| later.map(|removal| &removal.gone.name))
-    }
-
-    /// Returns those of them that have ended in order, as far as they are remembered.
-    pub fn left_after(&self, revision: u64) -> impl Iterator<Item = &RemovedMember> {
-        let later = self.gone.iter().filter(move |removal| removal.revision > revision && removal.has_left);
-        later.map(|removal| &removal.gone)
     }
 }

@@ -26,7 +26,7 @@ pub struct TemView {
     #[serde(default)]
     #[schema(value_type = Vec<String>)]
     pub removed: Vec<DacName>,
-    /// Other TEMs that exchange their lists with this one, or that list this DAC.
+    /// The TEMs that this DAC reports to.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tems: Vec<TemEntry>,
     /// Counts of refused or omitted items; absent for callers that may not read everything.
@@ -85,9 +85,6 @@ pub struct DacView {
     /// Whether this DAC has answered: its host is that of the request.
     #[serde(default)]
     pub is_tem: bool,
-    /// The peer that has reported its last heartbeat; absent if that came to this TEM itself, and for callers that may not read everything.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub via: Option<String>,
 }
 
 impl DacView {
@@ -109,7 +106,6 @@ impl DacView {
             offline_nodes: member.offline().to_vec(),
             left_out: member.left_out(),
             is_tem: false,
-            via: member.via().map(str::to_owned),
         }
     }
 }

@@ -5,6 +5,8 @@
 mod file;
 #[path = "../../../crates/oasis/src/config/ranges.rs"]
 mod ranges;
+#[path = "../../../crates/oasis/src/config/removed.rs"]
+mod removed;
 #[path = "../../../crates/oasis/src/config/sections.rs"]
 mod sections;
 

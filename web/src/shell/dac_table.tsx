@@ -69,7 +69,7 @@ export function DacTable() {
 }
 
 function Row({ dac, fragment, age }: { dac: DacEntry; fragment: string; age: number }) {
-  const { name, isRelay, isLive, health, nodes, readers, samplesPerSecond, silent, via, isOwn } = dac;
+  const { name, isRelay, isLive, health, nodes, readers, samplesPerSecond, silent, isOwn } = dac;
   const mark = isOwn ? words.own : name === chosenDac.value ? words.last : '';
   return (
     <tr data-testid="dac-row" data-dac={name} data-state={isLive ? 'live' : 'late'}>
@@ -98,9 +98,7 @@ function Row({ dac, fragment, age }: { dac: DacEntry; fragment: string; age: num
       <td data-label={columns.nodes}>{formatInteger(nodes)}</td>
       <td data-label={columns.readers}>{countOf(readers)}</td>
       <td data-label={columns.rate}>{countOf(samplesPerSecond)}</td>
-      <td title={via === undefined ? undefined : words.via(via)} data-label={columns.heard}>
-        {words.ago(formatAge(silent + age))}
-      </td>
+      <td data-label={columns.heard}>{words.ago(formatAge(silent + age))}</td>
     </tr>
   );
 }

@@ -72,7 +72,7 @@ export function TemLocation() {
   );
 }
 
-/** The TEMs that have the same list, or that list this DAC: each is as good as the other, also when this one is gone. */
+/** The TEMs that list this DAC: each is as good as the other, also when this DAC is gone. */
 function OtherTems({ fragment }: { fragment: string }) {
   const tems = dacList.value?.tems ?? [];
   if (tems.length === 0) return null;

@@ -15,7 +15,6 @@ export interface DacEntry {
   /** Whether it has no nodes of its own. */
   readonly isRelay: boolean;
   /** The other TEM that hears it, if this one does not. */
-  readonly via: string | undefined;
   /** Whether the TEM receives its heartbeats. */
   readonly isLive: boolean;
   /** Milliseconds since its last heartbeat, when the list was read. */
@@ -142,7 +141,6 @@ function parseDac(entry: Fields, page: string): DacEntry | undefined {
     // A TEM does not know by which address it was reached.
     address: isOwn ? page : typeof entry.doors === 'string' ? openable(entry.doors) : undefined,
     isRelay: entry.kind === 'relay',
-    via: typeof entry.via === 'string' ? entry.via : undefined,
     isLive: entry.state === 'live',
     silent: numberIn(entry.silent_ms) ?? 0,
     health: typeof entry.health === 'string' ? entry.health : '',

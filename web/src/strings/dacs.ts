@@ -37,7 +37,6 @@ export const dacStrings = {
     asOf: (age: string) => `The list is ${age} old: the DAC does not answer.`,
     source:
       'The list is that of the TEM in this DAC. A browser lets a page ask only the DAC that it came from.',
-    via: (tem: string) => `heard by ${tem}`,
     tems: 'Other TEMs',
     temState: (isLive: boolean): string => (isLive ? 'answers' : 'does not answer'),
     temTip: (address: string) => `Open ${address} with this layout, and remember it`,

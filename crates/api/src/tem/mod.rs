@@ -1,7 +1,6 @@
 //! The TEM over HTTP: DACs send heartbeats, and tools ask which DACs there are.
 
 pub mod beats;
-pub mod exchange;
 mod others;
 mod report;
 mod service;
@@ -19,8 +18,7 @@ use axum::{
 use oasis_access::{Event, Target, Verb};
 use oasis_http::{Problem, permissions::Caller};
 use oasis_tem::{
-    Beaten, DacName, Heartbeat, Kind, MAX_HEARTBEAT_BYTES, MovedNode, OtherPage, Refusal, Signature, TemView,
-    order,
+    Beaten, DacName, Heartbeat, Kind, MAX_HEARTBEAT_BYTES, MovedNode, OtherPage, Refusal, TemView, order,
 };
 use oasis_wire::quantity::Epoch;
 use serde::{Deserialize, Serialize};
@@ -95,7 +93,7 @@ fn reduce(view: &mut TemView, caller: &Caller, epoch: Epoch, has_node: bool) {
         dac.attached.retain(|node, _| caller.sees_node(node));
         dac.offline_nodes.retain(|node| caller.sees_node(node));
         // Both count nodes of others.
-        (dac.load, dac.left_out, dac.via) = (None, 0, None);
+        (dac.load, dac.left_out) = (None, 0);
     }
     view.dacs.retain(|dac| has_node || !dac.nodes.is_empty() || !dac.offline_nodes.is_empty());
 }
@@ -148,9 +146,6 @@ pub struct Departure {
     epoch: Epoch,
     /// A number greater than that of all its heartbeats.
     beat: u64,
-    /// Signature of the DAC, base64url, so that peers of this TEM remove it too.
-    #[param(value_type = Option<String>)]
-    signature: Option<Signature>,
 }
 
 /// Removes a DAC that ends. Its own heartbeats that are still under way do not bring it back.
@@ -165,8 +160,8 @@ pub async fn leave(
 ) -> Result<StatusCode, Problem> {
     api.doors.admit(&headers, FOREIGN_ORIGIN_DETAIL)?;
     let name = permitted(&caller, &name)?;
-    let Query(Departure { epoch, beat, signature }) = super::understood(query)?;
-    if !api.tem.leave(&name, (epoch, beat), signature) {
+    let Query(Departure { epoch, beat }) = super::understood(query)?;
+    if !api.tem.leave(&name, (epoch, beat)) {
         let detail = format!("no DAC of this epoch has the name {name}");
         return Err(Problem::new(StatusCode::NOT_FOUND, "unknown_dac", detail));
     }

@@ -3,8 +3,7 @@
 use crate::Api;
 use oasis_dac::{Moment, Moved, Registry, SOFTWARE};
 use oasis_tem::{
-    Attachment, Beat, Content, DacName, Heartbeat, Kind, Line, Load, MAX_HEARTBEAT_BYTES, MovedNode,
-    NodeNames, SealKey, Sealed,
+    Attachment, Beat, DacName, Heartbeat, Kind, Line, Load, MAX_HEARTBEAT_BYTES, MovedNode, NodeNames,
 };
 use std::{
     sync::{
@@ -22,21 +21,19 @@ const NAMES_BYTES: usize = MAX_HEARTBEAT_BYTES - 16 * 1024;
 /// JSON of a connection, without the name of its node.
 const ATTACHMENT_BYTES: usize = 100;
 
-/// Properties that all heartbeats of a DAC share, whichever TEM receives them: TEMs that exchange their lists compare the
-/// numbers.
+/// Properties that all heartbeats of a DAC share, whichever TEM receives them.
 #[derive(Debug)]
 pub struct Registrant {
     name: DacName,
     kind: Kind,
     relays: bool,
-    key: Option<SealKey>,
     beat: AtomicU64,
 }
 
 impl Registrant {
-    /// A DAC or relay under this name. Without a key, TEMs that do not hear it themselves may not believe others.
-    pub fn new(name: DacName, kind: Kind, key: Option<SealKey>) -> Self {
-        Self { name, kind, relays: kind == Kind::Relay, key, beat: AtomicU64::new(0) }
+    /// A DAC or relay under this name.
+    pub fn new(name: DacName, kind: Kind) -> Self {
+        Self { name, kind, relays: kind == Kind::Relay, beat: AtomicU64::new(0) }
     }
 
     /// Says whether it serves the nodes of other DACs too.
@@ -114,7 +111,7 @@ impl Reporter {
             samples_per_second: self.counted.per_second,
             relays: self.registrant.relays,
         };
-        let mut heartbeat = Heartbeat {
+        Heartbeat {
             epoch: self.api.doors.dac.epoch(),
             beat,
             kind: self.registrant.kind,
@@ -125,12 +122,7 @@ impl Reporter {
             load,
             names_revision: self.names_revision,
             names,
-            seal: None,
-        };
-        if let Some(key) = &self.registrant.key {
-            heartbeat.seal(&self.registrant.name, key);
         }
-        heartbeat
     }
 
     /// Returns the next message of a stream: a whole heartbeat, or only its number if little else has changed.
@@ -145,8 +137,7 @@ impl Reporter {
             return Line::Heartbeat(Box::new(heartbeat));
         };
         let load = (last.load != heartbeat.load).then_some(heartbeat.load);
-        let signature = heartbeat.seal.map(|seal| seal.signature);
-        let beat = Beat { beat: heartbeat.beat, signature, load };
+        let beat = Beat { beat: heartbeat.beat, load };
         self.last = Some(heartbeat);
         Line::Beat(beat)
     }
@@ -172,15 +163,8 @@ impl Reporter {
 
     /// Returns the query that removes this DAC from a list.
     pub fn departure(&self) -> Vec<(&'static str, String)> {
-        let Registrant { name, key, beat, .. } = &*self.registrant;
-        let (epoch, beat) = (self.api.doors.dac.epoch(), beat.load(Ordering::Relaxed) + 1);
-        let sealed = Sealed { name, epoch, beat, content: Content::Leave };
-        let seal = key.as_ref().and_then(|key| key.seal(sealed));
-        let signature = seal.and_then(|seal| serde_json::to_value(seal.signature).ok());
-        let signature = signature.and_then(|text| Some(("signature", text.as_str()?.to_owned())));
-        let mut query = vec![("epoch", epoch.to_string()), ("beat", beat.to_string())];
-        query.extend(signature);
-        query
+        let beat = self.registrant.beat.load(Ordering::Relaxed) + 1;
+        vec![("epoch", self.api.doors.dac.epoch().to_string()), ("beat", beat.to_string())]
     }
 
     fn update_names(&mut self) {

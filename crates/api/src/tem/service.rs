@@ -4,13 +4,13 @@ use super::others::Others;
 use axum::http::StatusCode;
 use oasis_http::Problem;
 use oasis_tem::{
-    Accepted, Beat, Changes, DacName, DacView, Directory, Double, Heartbeat, Identity, Kind, Limits,
-    MAX_OTHER_PAGES, OtherPage, Peer, PeerError, Refusal, Report, Signature, TemView, peer,
+    Accepted, Beat, Changes, DacName, DacView, Directory, Double, Heartbeat, Kind, Limits, MAX_OTHER_PAGES,
+    OtherPage, Refusal, TemView,
 };
 use oasis_wire::quantity::Epoch;
 use std::{
     collections::BTreeMap,
-    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
+    sync::{Mutex, MutexGuard, OnceLock, PoisonError},
     time::{Duration, Instant},
 };
 
@@ -25,9 +25,7 @@ pub struct Tem {
     began: Instant,
     /// The DAC of this process, if it has one.
     own: OnceLock<DacName>,
-    /// This TEM, as it names itself to others.
-    identity: OnceLock<Identity>,
-    /// Its peers, and the TEMs that list the DAC of this process.
+    /// The TEMs that list the DAC of this process.
     others: Mutex<Others>,
     /// Pages where readers of this DAC can continue, by the address of the TEM that listed them.
     pages: Mutex<BTreeMap<String, Vec<OtherPage>>>,
@@ -39,7 +37,6 @@ impl Default for Tem {
             directory: Mutex::new(Directory::new(Limits::default())),
             began: Instant::now(),
             own: OnceLock::new(),
-            identity: OnceLock::new(),
             others: Mutex::default(),
             pages: Mutex::default(),
         }
@@ -81,18 +78,8 @@ impl Tem {
     }
 
     /// Removes a DAC that ends. Returns whether it was there.
-    pub(super) fn leave(&self, name: &DacName, last: (Epoch, u64), signature: Option<Signature>) -> bool {
-        self.directory().leave(name, last, signature, self.clock())
-    }
-
-    /// Sets how this TEM names itself to others. Later calls change nothing.
-    pub fn set_identity(&self, identity: Identity) {
-        let _ = self.identity.set(identity);
-    }
-
-    /// Returns the identity of this TEM for others.
-    pub(super) fn identity(&self, tem: Epoch) -> Identity {
-        self.identity.get().cloned().unwrap_or(Identity { tem, doors: String::new() })
+    pub(super) fn leave(&self, name: &DacName, last: (Epoch, u64)) -> bool {
+        self.directory().leave(name, last, self.clock())
     }
 
     /// The other DACs in the list that have nodes of their own: name and address of the page.
@@ -100,54 +87,6 @@ impl Tem {
         let directory = self.directory();
         let others = directory.members().filter(|member| member.kind() == Kind::Dac && member.epoch() != own);
         others.map(|member| (member.name().to_string(), member.doors().to_owned())).collect()
-    }
-
-    /// Makes the next report to a peer.
-    pub fn request(&self, peer: &mut Peer) -> Report {
-        peer.request(&self.directory())
-    }
-
-    /// Takes the answer of a peer.
-    ///
-    /// # Errors
-    /// If it is this TEM itself, or another peer under a second address.
-    pub fn take_answer(&self, peer: &mut Peer, answer: Report) -> Result<(), String> {
-        let tem = answer.tem;
-        if let Some(other) = self.others().same(peer.address(), tem) {
-            peer.on_failure(self.clock());
-            return Err(format!(
-                "it is the TEM at {other}, which is a peer already: name it once (--peer, tem.peers)"
-            ));
-        }
-        peer.on_answer(answer, &mut self.directory(), self.clock()).map_err(|error| error.to_string())?;
-        self.others().set_tem(peer.address(), tem);
-        Ok(())
-    }
-
-    /// Says that a peer has not answered.
-    pub fn take_failure(&self, peer: &mut Peer) {
-        peer.on_failure(self.clock());
-    }
-
-    /// Time until the next report to a peer is due.
-    pub fn pause(&self, peer: &Peer) -> Duration {
-        peer.pause(self.clock())
-    }
-
-    /// Answers the report of a peer, as far as it `may` name DACs.
-    ///
-    /// # Errors
-    /// If it is this TEM itself, or its address is none.
-    pub(super) fn answer(
-        &self,
-        report: Report,
-        identity: &Identity,
-        (via, may): (&Arc<str>, impl Fn(&DacName) -> bool),
-    ) -> Result<Report, PeerError> {
-        let (doors, tem) = (report.doors.clone(), report.tem);
-        let answer = peer::answer(report, identity, &mut self.directory(), (via, may), self.clock())?;
-        self.others().hear(&doors, tem);
-        Ok(answer)
     }
 
     /// Lets members become late. To be called four times a second.

@@ -1,6 +1,6 @@
 //! Parses the file: any bytes are its settings, or an error that says where and what to do. `fuzz` includes this file.
 
-use super::ranges;
+use super::{ranges, removed};
 use anyhow::bail;
 use serde::de::DeserializeOwned;
 
@@ -20,6 +20,7 @@ pub fn parse<T: DeserializeOwned>(bytes: &[u8]) -> anyhow::Result<T> {
         let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
         anyhow::anyhow!("line {line} is not UTF-8: save the file as UTF-8 text")
     })?;
+    removed::check(text)?;
     let settings = toml::from_str(text)?;
     ranges::check(text)?;
     Ok(settings)

@@ -94,6 +94,13 @@ fn serial(text: &str) -> Result<LineAddress, &'static str> {
         .map_err(|_| "write the file of a port, and its rate after a comma, such as /dev/ttyUSB0,115200")
 }
 
+/// Refuses `--peer`: a TEM without it would silently lack DACs that it listed before.
+fn removed_peer(_: &str) -> Result<String, &'static str> {
+    Err(
+        "TEMs no longer exchange their lists: name each TEM at each DAC instead (--tem URL --tem URL, tem.url)",
+    )
+}
+
 #[derive(Debug, Args)]
 pub struct Common {
     /// Configuration file; flags override it. docs/reference/oasis.toml documents its defaults.
@@ -110,9 +117,9 @@ pub struct Tem {
     pub common: Common,
     #[command(flatten)]
     pub page: PageAddress,
-    /// Another TEM to exchange the list of DACs with: http://HOST:PORT of its page, or https://. May be repeated [default: none].
-    #[arg(long = "peer", value_name = "URL", env = "OASIS_PEER", value_delimiter = ',')]
-    pub peers: Vec<DacAddress>,
+    /// Refuses the flag of earlier versions.
+    #[arg(long = "peer", value_name = "URL", env = "OASIS_PEER", hide = true, value_parser = removed_peer)]
+    pub peer: Option<String>,
     /// Announce this TEM in the local network, so that `--tem mdns:` finds it.
     #[arg(long, env = "OASIS_MDNS")]
     pub mdns: bool,

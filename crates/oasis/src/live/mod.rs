@@ -22,7 +22,6 @@ pub mod node;
 mod notify;
 mod own_connector;
 mod own_node;
-mod peers;
 pub mod probe_choice;
 mod remedy;
 pub mod replay;

@@ -134,9 +134,6 @@ pub async fn dac(arguments: arguments::Dac) -> anyhow::Result<()> {
 pub async fn tem(arguments: arguments::Tem) -> anyhow::Result<()> {
     let stop = Stop::listen()?;
     let mut config = Config::load(&arguments.common)?.with_page(arguments.page);
-    if !arguments.peers.is_empty() {
-        config.tem.peers = arguments.peers.iter().map(ToString::to_string).collect();
-    }
     config.tem.mdns |= arguments.mdns;
     run(&arguments.common, RunningDac::start(config, Parts::Tem).await?, stop).await
 }

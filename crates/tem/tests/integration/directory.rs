@@ -27,7 +27,6 @@ fn heartbeat(epoch: u64, beat: u64, nodes: &[&str]) -> Heartbeat {
         load: Load::default(),
         names_revision: 1,
         names: Some(NodeNames { online, ..NodeNames::default() }),
-        seal: None,
     }
 }
 
@@ -218,8 +217,8 @@ fn a_live_holder_keeps_its_name_and_a_late_one_loses_it() {
 fn a_dac_that_has_left_is_not_brought_back_by_its_own_heartbeats() {
     let mut tem = Observer::new(Limits::default());
     tem.beat("a", heartbeat(1, 1, &["plant"])).unwrap();
-    assert!(!tem.directory.leave(&name("a"), (Epoch(2), 9), None, tem.clock), "another process has the name");
-    assert!(tem.directory.leave(&name("a"), (Epoch(1), 9), None, tem.clock));
+    assert!(!tem.directory.leave(&name("a"), (Epoch(2), 9), tem.clock), "another process has the name");
+    assert!(tem.directory.leave(&name("a"), (Epoch(1), 9), tem.clock));
     assert!(matches!(tem.beat("a", heartbeat(1, 8, &["plant"])), Err(Refusal::Old { .. })));
     assert_eq!(tem.beat("a", heartbeat(2, 1, &[])), Ok(Beaten::Joined), "the next process need not wait");
 }
@@ -309,7 +308,7 @@ proptest! {
                     None
                 }
                 Event::Leave { dac, epoch, beat } => {
-                    directory.leave(&name(&format!("dac-{dac}")), (Epoch(epoch), beat), None, clock);
+                    directory.leave(&name(&format!("dac-{dac}")), (Epoch(epoch), beat), clock);
                     None
                 }
                 Event::Beat { dac, epoch, beat, nodes } => {

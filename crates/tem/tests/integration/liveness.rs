@@ -65,7 +65,6 @@ fn heartbeat(epoch: u64, beat: u64) -> Heartbeat {
         load: Load::default(),
         names_revision: 1,
         names: Some(NodeNames::default()),
-        seal: None,
     }
 }
 

@@ -4,4 +4,3 @@
 
 mod directory;
 mod liveness;
-mod several;

@@ -103,7 +103,6 @@ pub const ROUTES: &[Expected] = &[
     somewhere("PUT /api/v1/tem/dacs/{name}", REGISTER),
     somewhere("DELETE /api/v1/tem/dacs/{name}", REGISTER),
     somewhere("GET /api/v1/tem/dacs/{name}/beats", REGISTER),
-    somewhere("POST /api/v1/tem/exchange", REGISTER),
     somewhere("GET /api/v1/other-pages", READ_VERBS),
     somewhere("GET /api/v1/other-pages/scout.js", READ_VERBS),
     somewhere("GET /api/v1/nodes", READ_VERBS),

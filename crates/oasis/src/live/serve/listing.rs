@@ -1,7 +1,6 @@
 //! Lists a DAC: in its own TEM, in others, in NATS, and in the local network.
 
 use super::running::RunningDac;
-use crate::live::peers;
 use oasis_api::{Api, Registrant, Reporter, Tem};
 use oasis_client::Server;
 use oasis_dac::config::TemConfig;
@@ -10,7 +9,7 @@ use oasis_site::{
     registration::{self, Registrations},
     revive::revive,
 };
-use oasis_tem::{Identity, Kind};
+use oasis_tem::Kind;
 use std::{net::SocketAddr, sync::Arc};
 
 impl RunningDac {
@@ -62,24 +61,23 @@ impl RunningDac {
         self.http.parse().is_ok_and(|address: SocketAddr| address.ip().is_unspecified())
     }
 
-    /// Returns the identity of the TEM of this process for others.
-    pub(super) fn identity(&self, config: &TemConfig, names: &[String]) -> Identity {
+    /// Returns the address of the page for others; empty if it is not known.
+    fn known_page(&self, config: &TemConfig, names: &[String]) -> String {
         let host = self.known_host(config, names);
         let scheme = if self.tls.is_some() { "https" } else { "http" };
-        let doors = match host.is_some() || !self.is_anywhere() {
+        match host.is_some() || !self.is_anywhere() {
             true => format!("{scheme}://{}", registration::advertised(&self.http, host, None)),
             false => String::new(),
-        };
-        Identity { tem: self.dac.epoch(), doors }
+        }
     }
 
     /// Announces the TEM in the local network, if it shall. A host without multicast is no reason to fail.
-    pub(super) fn announce(&mut self, config: &TemConfig, identity: &Identity) -> anyhow::Result<()> {
+    pub(super) fn announce(&mut self, config: &TemConfig, names: &[String]) -> anyhow::Result<()> {
         if !config.mdns {
             return Ok(());
         }
         let name = registration::name(config, Kind::Dac)?.to_string();
-        let (doors, is_encrypted) = (identity.doors.clone(), self.tls.is_some());
+        let (doors, is_encrypted) = (self.known_page(config, names), self.tls.is_some());
         let announced = AnnouncedTem { name, listen: self.http.parse()?, doors, is_encrypted };
         announced.check()?;
         match announced.announce() {
@@ -90,18 +88,6 @@ impl RunningDac {
             Err(error) => tracing::warn!("this TEM is not announced in the local network: {error:#}"),
         }
         Ok(())
-    }
-
-    /// Exchanges the list with other TEMs.
-    pub(super) fn exchange(
-        &self,
-        peers: Vec<Server>,
-        tem: &Arc<Tem>,
-        config: &TemConfig,
-        identity: &Identity,
-    ) -> anyhow::Result<()> {
-        let token_file = Some(config.token_file.clone()).filter(|file| !file.as_os_str().is_empty());
-        peers::start(peers, token_file, identity, (tem, &self.dac.health))
     }
 
     /// Lists the DAC in NATS, and the DACs that are there in its own TEM, if that is configured.

@@ -8,7 +8,7 @@ use super::{
 use crate::{
     config::Config,
     live::{
-        accounts, encryption, own_connector::OwnConnector, own_node, peers, systemd, through_dds,
+        accounts, encryption, own_connector::OwnConnector, own_node, systemd, through_dds,
         through_nats,
     },
 };
@@ -92,7 +92,7 @@ impl Parts {
         };
         let name = registration::name(config, kind)?;
         let relays = !relay.upstreams.is_empty() || !relay.tem.is_empty();
-        registration::registrant(config, name, (kind, relays)).map(Some)
+        Ok(Some(Arc::new(Registrant::new(name, kind).relaying(relays))))
     }
 }
 
@@ -156,10 +156,6 @@ impl RunningDac {
         let tems = match listing {
             Some(_) => registration::remotes(&config.tem, config.insecure)?,
             None => Vec::new(),
-        };
-        let peers = match parts {
-            Parts::Tem => peers::servers(&config.tem, config.insecure)?,
-            Parts::Dac | Parts::Relay => Vec::new(),
         };
         let relays = Relays::new(&config.relay, config.insecure)?;
         let copies = CopySources::new(&config.rules.token_file, (&config.relay, &config.tem), &relays, &tems);
@@ -267,10 +263,7 @@ impl RunningDac {
         #[cfg(feature = "nats")]
         running.share_tem((&config.nats, &config.tem), listing.as_ref(), &api, &own_tem)?;
         running.list(listing, &api, &own_tem, (&config.tem, tems, &names))?;
-        let identity = running.identity(&config.tem, &names);
-        own_tem.set_identity(identity.clone());
-        running.announce(&config.tem, &identity)?;
-        running.exchange(peers, &own_tem, &config.tem, &identity)?;
+        running.announce(&config.tem, &names)?;
         running.start_own_node(&config.own_node)?;
         descriptors::note_start();
         Ok(running)

@@ -381,37 +381,3 @@ fn a_node_that_finds_no_dac_through_nats_says_so_and_goes_on_trying() {
     ledger(&dac, "plant", INSTANCE, "samples", |ledger| ledger["received"].as_u64() > Some(100));
     assert!(node.stop().success());
 }
-
-#[test]
-fn dacs_that_report_in_nats_list_each_other_and_see_who_is_silent() {
-    let (nats, folder) = (Nats::start(), tempfile::tempdir().unwrap());
-    let config = settings(&folder, "dac.toml", "[nats]\ntem = true\ncopy = false\n");
-    let dac = |name: &str| Oasis::dac(&["--nats", &nats.url(), "--config", &config, "--dac-name", name]);
-    let (first, second) = (dac("hall-1"), dac("hall-2"));
-    let states = |dac: &Oasis| {
-        let tem = get(dac, "/api/v1/tem");
-        let dacs = tem["dacs"].as_array().unwrap().iter();
-        dacs.map(|dac| (dac["name"].as_str().unwrap().to_owned(), dac["state"].clone())).collect::<Vec<_>>()
-    };
-    for dac in [&first, &second] {
-        eventually_shown("both DACs", || {
-            if states(dac).len() == 2 { Ok(()) } else { Err(get(dac, "/api/v1/tem")) }
-        });
-    }
-    let alive = states(&first)[1].1.clone();
-    second.kill();
-    eventually_shown("a silent DAC", || {
-        let states = states(&first);
-        match states.iter().find(|(name, _)| name == "hall-2") {
-            Some((_, state)) if *state == alive => Err(get(&first, "/api/v1/tem")),
-            _ => Ok(()),
-        }
-    });
-    // The last report of the DAC is still in the bucket, and makes no one believe that it lives.
-    let third = dac("hall-3");
-    eventually_shown("two DACs", || {
-        if states(&third).len() >= 2 { Ok(()) } else { Err(get(&third, "/api/v1/tem")) }
-    });
-    let silent = states(&third).into_iter().find(|(name, _)| name == "hall-2");
-    assert!(silent.is_none_or(|(_, state)| state != alive), "{:?}", states(&third));
-}

@@ -30,8 +30,6 @@ pub struct NatsConfig {
     pub catch_up: bool,
     /// Whether nodes may connect through NATS (`oasis node --channel nats`).
     pub channel: bool,
-    /// Whether the DAC reports in NATS that it lives, and lists all DACs that do.
-    pub tem: bool,
     /// Servers that have each copy, if the streams are created now.
     pub replicas: u64,
     /// Retention of copies, if the streams are created now.
@@ -55,7 +53,6 @@ impl Default for NatsConfig {
             copy: true,
             catch_up: true,
             channel: false,
-            tem: false,
             replicas: 1,
             retention_seconds: 3_600,
             retention_bytes: 4 * 1024 * 1024 * 1024,

@@ -26,8 +26,6 @@ mod copy;
 #[cfg(feature = "handler")]
 pub mod handler;
 mod instance_id;
-#[cfg(feature = "client")]
-mod members;
 mod sorter;
 #[cfg(feature = "client")]
 mod streams;
@@ -40,8 +38,6 @@ pub use config::NatsConfig;
 pub use copies::{Copied, Copies};
 pub use copy::{Copy, CopyError, Head, Lost, schema_key};
 pub use instance_id::{InstanceId, PARTITIONS, stream_name};
-#[cfg(feature = "client")]
-pub use members::{Beats, Members};
 pub use sorter::Sorter;
 #[cfg(feature = "client")]
 pub use streams::{Limits, Schemas, create_schemas, create_streams};

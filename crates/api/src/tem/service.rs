@@ -53,14 +53,6 @@ impl Tem {
         self.beat(name, heartbeat)
     }
 
-    /// Takes a heartbeat of another DAC that came by another way than the API.
-    ///
-    /// # Errors
-    /// If it is refused.
-    pub fn beat_other(&self, name: &DacName, heartbeat: Heartbeat) -> Result<Accepted, Refusal> {
-        self.beat(name, heartbeat)
-    }
-
     /// Takes a heartbeat.
     ///
     /// # Errors

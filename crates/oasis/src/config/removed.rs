@@ -4,11 +4,18 @@ use anyhow::bail;
 use toml::de::{DeTable, DeValue};
 
 /// Each removed setting, and what replaces it.
-const REMOVED: &[(&str, &str, &str)] = &[(
-    "tem",
-    "peers",
-    "TEMs no longer exchange their lists: remove this line, and name each TEM at each DAC (url in [tem], --tem)",
-)];
+const REMOVED: &[(&str, &str, &str)] = &[
+    (
+        "tem",
+        "peers",
+        "TEMs no longer exchange their lists: remove this line, and name each TEM at each DAC (url in [tem], --tem)",
+    ),
+    (
+        "nats",
+        "tem",
+        "DACs are no longer listed in NATS: remove this line, and name a TEM at each DAC (url in [tem], --tem)",
+    ),
+];
 
 /// Checks that a file has no removed setting.
 ///

@@ -30,8 +30,6 @@ pub mod settings;
 pub mod sign_in_link;
 mod systemd;
 mod tail;
-#[cfg(feature = "nats")]
-mod tem_in_nats;
 pub mod test_run;
 mod threads;
 mod through_dds;

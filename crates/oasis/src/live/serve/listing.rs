@@ -1,4 +1,4 @@
-//! Lists a DAC: in its own TEM, in others, in NATS, and in the local network.
+//! Lists a DAC: in its own TEM, in others, and in the local network.
 
 use super::running::RunningDac;
 use oasis_api::{Api, Registrant, Reporter, Tem};
@@ -88,25 +88,5 @@ impl RunningDac {
             Err(error) => tracing::warn!("this TEM is not announced in the local network: {error:#}"),
         }
         Ok(())
-    }
-
-    /// Lists the DAC in NATS, and the DACs that are there in its own TEM, if that is configured.
-    #[cfg(feature = "nats")]
-    pub(super) fn share_tem(
-        &self,
-        (nats, tem): (&oasis_nats::NatsConfig, &TemConfig),
-        registrant: Option<&Arc<Registrant>>,
-        api: &Api,
-        own_tem: &Arc<Tem>,
-    ) -> anyhow::Result<()> {
-        let Some(registrant) = registrant.filter(|_| nats.tem) else { return Ok(()) };
-        let host = Some(tem.host.as_str()).filter(|host| !host.is_empty());
-        let advertised = |listen: &str| registration::advertised(listen, host, None);
-        let (s, tls) = if self.tls.is_some() { ("s", "tls://") } else { ("", "") };
-        let (doors, channel) = (advertised(&self.http), advertised(&self.channel));
-        let (doors, channel) = (format!("http{s}://{doors}"), format!("{tls}{channel}"));
-        let reporter = Reporter::new(api.clone(), registrant.clone(), doors, channel);
-        let (name, health) = (registrant.name().clone(), self.dac.health.clone());
-        crate::live::tem_in_nats::share(nats, name, reporter, own_tem.clone(), health)
     }
 }

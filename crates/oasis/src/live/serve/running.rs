@@ -260,8 +260,6 @@ impl RunningDac {
         if let Some(sources) = sources {
             sources.start(running.access.clone(), &running.dac.health)?;
         }
-        #[cfg(feature = "nats")]
-        running.share_tem((&config.nats, &config.tem), listing.as_ref(), &api, &own_tem)?;
         running.list(listing, &api, &own_tem, (&config.tem, tems, &names))?;
         running.announce(&config.tem, &names)?;
         running.start_own_node(&config.own_node)?;

@@ -265,7 +265,7 @@ fn a_copy_that_others_can_read_and_a_source_that_cannot_be_are_refused_at_the_st
 }
 
 #[test]
-fn dacs_that_follow_each_other_say_so() {
+fn dacs_that_follow_a_copy_or_each_other_say_so() {
     let site = Site::new();
     let ports = [0; 2].map(|_| std::net::TcpListener::bind("127.0.0.1:0").unwrap());
     let [one, two] = ports.map(|listener| listener.local_addr().unwrap().to_string());
@@ -285,7 +285,7 @@ fn dacs_that_follow_each_other_say_so() {
     let one = Oasis::dac_at(&one, "127.0.0.1:0", &["--config", text(&of_one)]);
     let two = Oasis::dac_at(&two, "127.0.0.1:0", &["--config", text(&of_two)]);
     for dac in [&one, &two] {
-        until_health(dac, "ok", "circle of 2");
+        until_health(dac, "ok", "name the DAC that keeps them");
     }
 }
 

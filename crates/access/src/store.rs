@@ -94,6 +94,14 @@ pub enum StoreError {
         /// Address that the copy is from.
         from: String,
     },
+    /// The accounts are a copy, and another DAC asks for them.
+    #[error(
+        "the accounts of this DAC are a copy of those of {from}, and a copy is not copied again: name the DAC that keeps them (access.follow)"
+    )]
+    CopyOfCopy {
+        /// Address that the copy is from.
+        from: String,
+    },
     /// There are accounts where a copy would be.
     #[error("{path} has accounts that are no copy: name another folder (access.directory), or move access.toml, nodes.toml and access.lock away", path = .path.display())]
     NotACopy {

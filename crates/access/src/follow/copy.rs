@@ -9,8 +9,6 @@ use std::{fmt, str::FromStr};
 
 /// Most bytes of an answer: the files of accounts and nodes at their bounds, as JSON.
 pub const MAX_COPY_BYTES: u64 = 48 << 20;
-/// Most DACs between a follower and the one that keeps the accounts.
-pub(super) const MAX_HOPS: usize = 8;
 /// Letters of the name of an authority or a process: 128 random bits.
 const NAME_LETTERS: usize = 32;
 
@@ -28,10 +26,10 @@ pub struct Position {
 /// The accounts of a DAC, or what changed since a position.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AccountsCopy {
-    /// The DACs on the way, from the one that answers to the one that keeps the accounts.
+    /// The process of the DAC that keeps the accounts: one name. Followers of version 0.1 could pass copies on.
     pub path: Vec<String>,
-    /// The present state; absent if the DAC is a follower that has no copy yet.
-    pub position: Option<Position>,
+    /// The present state.
+    pub position: Position,
     /// Users, tokens and roles; absent if the follower has this revision.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub accounts: Option<Document>,
@@ -46,22 +44,12 @@ pub enum CopyError {
     /// The address is its own.
     #[error("this DAC follows itself: name the DAC that keeps the accounts (access.follow)")]
     Itself,
-    /// The DACs follow each other.
-    #[error(
-        "the DACs follow each other in a circle of {0}: one of them must keep the accounts (access.follow)"
-    )]
-    Loop(usize),
-    /// A chain that is too long to be meant.
-    #[error(
-        "there are more than {MAX_HOPS} DACs on the way to the accounts: follow a nearer one (access.follow)"
-    )]
-    TooFar,
-    /// Names that no process makes.
-    #[error("the answer is not that of a DAC: it names no DACs on its way")]
+    /// A copy that was passed on.
+    #[error("the accounts of that DAC are a copy: name the DAC that keeps them (access.follow)")]
+    Copied,
+    /// A name that no process makes.
+    #[error("the answer is not that of a DAC: it has no name of a process")]
     Form,
-    /// A follower without a copy.
-    #[error("that DAC follows another one, and has no copy yet")]
-    NoCopy,
     /// Another folder of accounts.
     #[error(
         "these are the accounts of another authority ({found}, and not {known}): if they are right, stop this DAC, and move the files away from {folder}"
@@ -103,11 +91,6 @@ pub enum CopyError {
 }
 
 impl AccountsCopy {
-    /// Returns what can be true of the path.
-    pub(super) fn known_path(&self) -> Vec<String> {
-        self.path.iter().take(MAX_HOPS + 1).filter(|name| is_name(name)).cloned().collect()
-    }
-
     /// Checks an answer against the copy that the follower has.
     ///
     /// # Errors
@@ -118,16 +101,13 @@ impl AccountsCopy {
         known: Option<&Position>,
         folder: &str,
     ) -> Result<Position, CopyError> {
-        if self.path.is_empty() || !self.path.iter().all(|name| is_name(name)) {
-            return Err(CopyError::Form);
+        match self.path.as_slice() {
+            [name] if name == own => return Err(CopyError::Itself),
+            [name] if is_name(name) => {}
+            [name, ..] if is_name(name) => return Err(CopyError::Copied),
+            _ => return Err(CopyError::Form),
         }
-        match self.path.iter().position(|dac| dac == own) {
-            Some(0) => return Err(CopyError::Itself),
-            Some(hops) => return Err(CopyError::Loop(hops + 1)),
-            None if self.path.len() > MAX_HOPS => return Err(CopyError::TooFar),
-            None => {}
-        }
-        let found = self.position.clone().ok_or(CopyError::NoCopy)?;
+        let found = self.position.clone();
         if let Some(known) = known {
             if known.authority != found.authority {
                 let (known, found) = (known.authority.clone(), found.authority);
@@ -210,7 +190,7 @@ mod tests {
     fn copy(accounts: u64, nodes: u64) -> AccountsCopy {
         AccountsCopy {
             path: vec![name('b')],
-            position: Some(Position { authority: name('a'), accounts, nodes }),
+            position: Position { authority: name('a'), accounts, nodes },
             accounts: Some(Document::default()),
             nodes: Some(NodeRegister::default()),
         }
@@ -221,29 +201,27 @@ mod tests {
     }
 
     #[test]
-    fn a_follower_refuses_itself_a_circle_and_a_long_way() {
+    fn a_follower_refuses_itself_and_a_copy_that_was_passed_on() {
         let path = |letters: &str| AccountsCopy { path: letters.chars().map(name).collect(), ..copy(1, 1) };
         assert!(refused(&path("f"), None).contains("follows itself"));
-        assert!(refused(&path("bcf"), None).contains("circle of 3"));
-        // The check also applies if no DAC has a copy yet.
-        assert!(refused(&AccountsCopy { position: None, ..path("bf") }, None).contains("circle of 2"));
-        assert!(refused(&AccountsCopy { position: None, ..path("b") }, None).contains("no copy yet"));
-        assert!(refused(&path("bbbbbbbbb"), None).contains("more than 8"));
+        assert!(refused(&path("bc"), None).contains("name the DAC that keeps them"));
         let unnamed = AccountsCopy { path: vec!["x".repeat(99)], ..copy(1, 1) };
-        assert!(refused(&unnamed, None).contains("not that of a DAC"));
-        path("bcde").check(&name('f'), None, "").unwrap();
+        for answer in [unnamed, path("")] {
+            assert!(refused(&answer, None).contains("not that of a DAC"));
+        }
+        path("b").check(&name('f'), None, "").unwrap();
     }
 
     #[test]
     fn another_authority_and_an_older_revision_are_refused() {
-        let known = copy(5, 7).position.unwrap();
+        let known = copy(5, 7).position;
         assert!(refused(&copy(4, 7), Some(&known)).contains("accounts have revision 4, older than 5"));
         assert!(refused(&copy(5, 6), Some(&known)).contains("nodes have revision 6"));
         let other = Position { authority: name('c'), ..known.clone() };
         assert!(refused(&copy(9, 9), Some(&other)).contains("another authority"));
         let empty = AccountsCopy { accounts: None, nodes: None, ..copy(6, 7) };
         assert!(refused(&empty, Some(&known)).contains("were not sent"));
-        let unchanged = AccountsCopy { position: Some(known.clone()), ..empty };
+        let unchanged = AccountsCopy { position: known.clone(), ..empty };
         assert_eq!(unchanged.check(&name('f'), Some(&known), "").unwrap(), known);
     }
 
@@ -281,7 +259,7 @@ mod tests {
         /// Whatever an answer says, an accepted position never goes back.
         #[test]
         fn revisions_never_go_back(known in (0_u64..9, 0_u64..9), answers in prop::collection::vec((0_u64..9, 0_u64..9), 0..20)) {
-            let mut position = copy(known.0, known.1).position.unwrap();
+            let mut position = copy(known.0, known.1).position;
             for (accounts, nodes) in answers {
                 if let Ok(next) = copy(accounts, nodes).check(&name('f'), Some(&position), "") {
                     prop_assert!(next.accounts >= position.accounts && next.nodes >= position.nodes);

@@ -37,10 +37,8 @@ pub(crate) struct Follower {
 
 #[derive(Debug, Default)]
 pub(super) struct State {
-    pub(super) position: Option<Position>,
-    /// The DACs between this one and the one that keeps the accounts, that one included.
-    pub(super) path: Vec<String>,
-    source: String,
+    position: Option<Position>,
+    pub(super) source: String,
     /// When the copy was confirmed last, by both clocks.
     confirmed: Option<Moment>,
     /// When that was written.
@@ -154,12 +152,7 @@ impl Access {
             return Err(FollowError::NoFollower);
         };
         let own = self.process_name()?;
-        let known = {
-            let mut state = follower.state();
-            // Also of an answer that is refused: both ends of a circle must see it.
-            state.path = copy.known_path();
-            state.position.clone()
-        };
+        let known = follower.state().position.clone();
         let folder = store.directory().display().to_string();
         let position = copy.check(own, known.as_ref(), &folder)?;
         let is_change = known.as_ref() != Some(&position);

@@ -17,7 +17,7 @@ pub(crate) struct NumberedState {
 }
 
 impl Access {
-    /// A name of this process among DACs that follow each other.
+    /// A name of this process: a DAC that follows itself finds it.
     ///
     /// # Errors
     /// If the system has no random numbers.
@@ -32,26 +32,18 @@ impl Access {
     /// Returns the accounts, without what a follower at this position has. May block for a disk.
     ///
     /// # Errors
-    /// If the accounts are in memory, or the revisions cannot be read or written.
+    /// If the accounts are in memory or a copy, or the revisions cannot be read or written.
     pub fn copy_since(&self, after: Option<&Position>) -> Result<AccountsCopy, StoreError> {
-        let own = self.process_name()?.to_owned();
-        let (path, position) = match &self.follower {
-            Some(follower) => {
-                let state = follower.state();
-                let path = [vec![own], state.path.clone()].concat();
-                (path, state.position.clone().filter(|_| self.is_trusted(crate::Moment::now())))
-            }
-            None => (vec![own], Some(self.position()?)),
-        };
-        let Some(position) = position else {
-            return Ok(AccountsCopy { path, position: None, accounts: None, nodes: None });
-        };
+        if let Some(follower) = &self.follower {
+            return Err(StoreError::CopyOfCopy { from: follower.state().source.clone() });
+        }
+        let (path, position) = (vec![self.process_name()?.to_owned()], self.position()?);
         let known = after.filter(|known| known.authority == position.authority);
         let has_accounts = known.is_some_and(|known| known.accounts == position.accounts);
         let has_nodes = known.is_some_and(|known| known.nodes == position.nodes);
         let accounts = (!has_accounts).then(|| self.document());
         let nodes = (!has_nodes).then(|| (*self.nodes()).clone());
-        Ok(AccountsCopy { path, position: Some(position), accounts, nodes })
+        Ok(AccountsCopy { path, position, accounts, nodes })
     }
 
     /// Returns the revisions of the state in force. They are on the disk before any follower receives them.

@@ -139,7 +139,7 @@ fn only_what_has_changed_is_sent() {
 fn revisions_outlive_a_restart_and_changes_by_other_processes() {
     let pair = Pair::new();
     pair.token("viewer");
-    let position = |access: &Access| access.copy_since(None).unwrap().position.unwrap();
+    let position = |access: &Access| access.copy_since(None).unwrap().position;
     let first = position(&pair.leader);
     let leader = pair.folder.path().join("leader");
     Store::open(&leader).unwrap().change(|accounts| accounts.set_roles("local", names(&[]))).unwrap();
@@ -258,28 +258,16 @@ fn a_refused_answer_changes_nothing() {
 }
 
 #[test]
-fn a_follower_of_a_follower_has_the_accounts_and_a_circle_is_named() {
+fn a_copy_is_not_copied_again_and_no_dac_follows_itself() {
     let pair = Pair::new();
-    let secret = pair.token("viewer");
+    pair.token("viewer");
     pair.follow().unwrap();
-    let last = Access::open(&pair.folder.path().join("last"), &config(100)).unwrap();
-    follow(&last, &pair.follower, Moment::now()).unwrap();
-    last.token(secret.reveal(), Moment::now()).unwrap();
-    assert_eq!(last.copy_since(None).unwrap().path.len(), 3);
-    let circle = follow(&pair.follower, &last, Moment::now()).unwrap_err().to_string();
-    assert!(circle.contains("circle of 2"), "{circle}");
-    let itself = follow(&last, &last, Moment::now()).unwrap_err().to_string();
+    let again = pair.follower.copy_since(None).unwrap_err().to_string();
+    assert!(again.contains(SOURCE) && again.contains("access.follow"), "{again}");
+    let answer = pair.leader.copy_since(None).unwrap();
+    let own = AccountsCopy { path: vec![pair.follower.process_name().unwrap().to_owned()], ..answer };
+    let itself = pair.follower.take_copy(SOURCE, &own, Moment::now()).unwrap_err().to_string();
     assert!(itself.contains("follows itself"), "{itself}");
-
-    // Without a DAC that keeps accounts, none gets a copy, and both report why.
-    let [one, two] =
-        ["one", "two"].map(|name| Access::open(&pair.folder.path().join(name), &config(100)).unwrap());
-    let first = follow(&one, &two, Moment::now()).unwrap_err().to_string();
-    assert!(first.contains("no copy yet"), "{first}");
-    let second = follow(&two, &one, Moment::now()).unwrap_err().to_string();
-    assert!(second.contains("circle of 2"), "{second}");
-    let third = follow(&one, &two, Moment::now()).unwrap_err().to_string();
-    assert!(third.contains("circle of 2"), "{third}");
 }
 
 #[test]

@@ -30,7 +30,7 @@ pub struct CopyQuery {
 
 /// The accounts with hashes of passwords and tokens, for a DAC that follows this one. Needs a token.
 #[utoipa::path(get, path = "/api/v1/accounts/copy", params(CopyQuery),
-    responses((status = 200, description = "`path`, `position`, and of `accounts` and `nodes` what has changed"), (status = 400, body = Problem), (status = 403, body = Problem), (status = 404, body = Problem), (status = 503, body = Problem)))]
+    responses((status = 200, description = "`path`, `position`, and of `accounts` and `nodes` what has changed"), (status = 400, body = Problem), (status = 403, body = Problem), (status = 404, body = Problem), (status = 409, body = Problem), (status = 503, body = Problem)))]
 pub async fn copy(
     State(api): State<Api>,
     Extension(mut caller): Extension<Caller>,
@@ -65,7 +65,7 @@ pub async fn copy(
     let refreshed = caller.refresh(permissions);
     refreshed.map_err(|ended| Problem::new(StatusCode::UNAUTHORIZED, "bad_token", ended.to_string()))?;
     caller.authorize(Verb::Follow, Target::Dac)?;
-    if after.is_none() && copy.position.is_some() {
+    if after.is_none() {
         // Every first copy, by whomever, is remembered; renewals are not.
         let address = caller.peer().ip().to_canonical().to_string();
         let event = Event { address, ..Event::new(caller.principal().to_string(), "accounts:copy", "done") };
@@ -95,8 +95,10 @@ fn bad_position(error: &oasis_access::PositionError) -> Problem {
 }
 
 fn failed(error: &StoreError) -> Problem {
-    if matches!(error, StoreError::InMemory) {
-        return Problem::new(StatusCode::NOT_FOUND, "no_accounts", error.to_string());
-    }
-    Problem::new(StatusCode::SERVICE_UNAVAILABLE, "accounts", error.to_string())
+    let (status, code) = match error {
+        StoreError::InMemory => (StatusCode::NOT_FOUND, "no_accounts"),
+        StoreError::CopyOfCopy { .. } => (StatusCode::CONFLICT, "accounts_copied"),
+        _ => (StatusCode::SERVICE_UNAVAILABLE, "accounts"),
+    };
+    Problem::new(status, code, error.to_string())
 }

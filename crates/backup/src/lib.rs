@@ -17,9 +17,9 @@
 //! ```
 
 mod entry_name;
+mod header;
 mod manifest;
 mod restoring;
-mod tar;
 mod writing;
 
 pub use entry_name::BadName;

@@ -2,8 +2,8 @@
 
 use crate::{
     ABOUT, FORMAT, LARGEST_MANIFEST, MANIFEST, MOST_FILES,
+    header::{self, BLOCK, BadHeader, Entry},
     manifest::{FileSum, Manifest, Setting},
-    tar::{self, BLOCK, BadHeader, Entry},
 };
 use sha2::{Digest, Sha256};
 use std::{
@@ -177,7 +177,7 @@ impl<R: Read, P: FnMut(u64)> Extracting<'_, R, P> {
         if read < BLOCK {
             return Err(self.truncated(self.read));
         }
-        let first = tar::parse(&block).map_err(|_| RestoreError::NotABackup)?;
+        let first = header::decode(&block).map_err(|_| RestoreError::NotABackup)?;
         let first =
             first.filter(|entry| entry.name == ABOUT && entry.size <= 16).ok_or(RestoreError::NotABackup)?;
         let text = self.bytes(&first)?;
@@ -193,7 +193,7 @@ impl<R: Read, P: FnMut(u64)> Extracting<'_, R, P> {
         self.within = None;
         let mut block = [0; BLOCK];
         self.fill(&mut block)?;
-        let entry = tar::parse(&block)?;
+        let entry = header::decode(&block)?;
         self.within = entry.as_ref().map(|entry| entry.name.clone());
         Ok(entry)
     }
@@ -235,7 +235,7 @@ impl<R: Read, P: FnMut(u64)> Extracting<'_, R, P> {
     fn bytes(&mut self, entry: &Entry) -> Result<Vec<u8>, RestoreError> {
         let mut bytes = vec![0; usize::try_from(entry.size).unwrap_or(usize::MAX)];
         self.fill(&mut bytes)?;
-        self.fill(&mut [0; BLOCK][..tar::padding(entry.size)])?;
+        self.fill(&mut [0; BLOCK][..header::padding(entry.size)])?;
         Ok(bytes)
     }
 
@@ -257,7 +257,7 @@ impl<R: Read, P: FnMut(u64)> Extracting<'_, R, P> {
             left -= some as u64;
         }
         file.sync_all().map_err(failed)?;
-        self.fill(&mut [0; BLOCK][..tar::padding(entry.size)])?;
+        self.fill(&mut [0; BLOCK][..header::padding(entry.size)])?;
         Ok(FileSum::new(entry.size, &hash.finalize()))
     }
 

@@ -3,8 +3,8 @@
 use crate::{
     ABOUT, FORMAT, MANIFEST, MOST_FILES,
     entry_name::{self, BadName},
+    header::{self, BLOCK, Entry},
     manifest::{FileSum, Manifest},
-    tar::{self, BLOCK, Entry},
 };
 use sha2::{Digest, Sha256};
 use std::{
@@ -90,8 +90,8 @@ impl<W: Write> BackupWriter<W> {
     fn put(&mut self, name: &str, size: u64, from: impl Read) -> Result<FileSum, WriteError> {
         entry_name::check(name)?;
         let entry = Entry { name: name.to_owned(), size };
-        let header = tar::header(&entry, self.time).ok_or_else(|| WriteError::TooLarge(name.to_owned()))?;
-        self.out.write_all(&header)?;
+        let block = header::encode(&entry, self.time).ok_or_else(|| WriteError::TooLarge(name.to_owned()))?;
+        self.out.write_all(&block)?;
         let mut from = from.take(size).chain(io::repeat(0).take(size)).take(size);
         let (mut hash, mut piece) = (Sha256::new(), vec![0; COPY_CHUNK_BYTES]);
         loop {
@@ -106,7 +106,7 @@ impl<W: Write> BackupWriter<W> {
             self.out.write_all(&piece[..read])?;
             self.bytes += read as u64;
         }
-        self.out.write_all(&[0; BLOCK][..tar::padding(size)])?;
+        self.out.write_all(&[0; BLOCK][..header::padding(size)])?;
         Ok(FileSum::new(size, &hash.finalize()))
     }
 }

@@ -58,7 +58,7 @@ fn a_folder_with_something_in_it_is_refused() {
 fn a_later_format_and_other_files_are_refused() {
     let mut later = Vec::new();
     for (name, text) in [(ABOUT, "2\n"), ("new", "x")] {
-        later.extend(tar::header(&Entry { name: name.into(), size: text.len() as u64 }, 0).unwrap());
+        later.extend(header::encode(&Entry { name: name.into(), size: text.len() as u64 }, 0).unwrap());
         later.extend(text.as_bytes());
         later.resize(later.len().next_multiple_of(BLOCK), 0);
     }

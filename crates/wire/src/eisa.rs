@@ -11,7 +11,7 @@ use crate::{
     schema::{Metric, MetricType, ProbeType},
     value::Value,
 };
-use alloc::{string::String, vec::Vec};
+use alloc::vec::Vec;
 use uuid::Uuid;
 
 const MAGIC: [u8; 4] = *b"EISA";
@@ -141,25 +141,6 @@ pub fn write_sample(probe_type: &ProbeType, instance: &str, state: u16, sample: 
     writer.patch_u32(DATA_SIZE, u32::try_from(size).unwrap_or(u32::MAX));
 }
 
-/// Appends a packet's probe data, padded as from an 8-aligned place.
-pub fn write_metrics(probe_type: &ProbeType, values: &[Value], order: ByteOrder, out: &mut Vec<u8>) {
-    write_members(&probe_type.metrics, values, &mut Writer::new(out, order));
-}
-
-/// A packet's probe data by its schema.
-pub fn read_metrics(
-    probe_type: &ProbeType,
-    data: &[u8],
-    order: ByteOrder,
-) -> Result<Vec<Value>, PacketError> {
-    let mut reader = CdrReader::new(data, 0, order);
-    let values = read_members(&probe_type.metrics, &mut reader)?;
-    match reader.bytes.left() {
-        0 => Ok(values),
-        left => Err(PacketError::Leftover(left)),
-    }
-}
-
 /// Appends the values of metrics, or of members of a struct, as CDR: padding counts from the start of the writer's packet.
 pub fn write_members(members: &[Metric], values: &[Value], to: &mut Writer<'_>) {
     members.iter().zip(values).for_each(|(member, value)| write_value(&member.kind, value, to));
@@ -189,34 +170,4 @@ fn write_integer(kind: &MetricType, value: u64, to: &mut Writer<'_>) {
         Some(4) => to.number((value as u32).to_le_bytes()),
         _ => to.number(value.to_le_bytes()),
     }
-}
-
-fn read_members(members: &[Metric], from: &mut CdrReader<'_>) -> Result<Vec<Value>, Malformed> {
-    members.iter().map(|member| read_value(&member.kind, from)).collect()
-}
-
-fn read_value(kind: &MetricType, from: &mut CdrReader<'_>) -> Result<Value, Malformed> {
-    Ok(match kind {
-        MetricType::Int8 => Value::Int(i8::from_le_bytes(from.number()?).into()),
-        MetricType::Int16 => Value::Int(i16::from_le_bytes(from.number()?).into()),
-        MetricType::Int32 => Value::Int(i32::from_le_bytes(from.number()?).into()),
-        MetricType::Int64 => Value::Int(i64::from_le_bytes(from.number()?)),
-        MetricType::Uint8 => Value::Uint(u8::from_le_bytes(from.number()?).into()),
-        MetricType::Uint16 => Value::Uint(from.u16()?.into()),
-        MetricType::Uint32 => Value::Uint(from.u32()?.into()),
-        MetricType::Uint64 => Value::Uint(u64::from_le_bytes(from.number()?)),
-        MetricType::Real32 => Value::Real32(f32::from_le_bytes(from.number()?)),
-        MetricType::Real64 => Value::Real64(f64::from_le_bytes(from.number()?)),
-        MetricType::Boolean => Value::Boolean(from.bytes.boolean()?),
-        MetricType::String => Value::String(String::from(from.string()?)),
-        MetricType::Vector(element) => {
-            let at = from.bytes.at();
-            let count = from.u32()? as usize;
-            if count > from.bytes.left() {
-                return Err(Malformed::Elements { at });
-            }
-            Value::Vector((0..count).map(|_| read_value(element, from)).collect::<Result<_, _>>()?)
-        }
-        MetricType::Struct(of) => Value::Struct(read_members(&of.members, from)?),
-    })
 }

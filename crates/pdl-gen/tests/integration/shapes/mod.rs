@@ -12,8 +12,8 @@ use exact::{exact, hex};
 use oasis_probe::{Malformed, Reader, Sample};
 use oasis_wire::{
     batch::{Encoder, Fields, stamp},
-    cdr::ByteOrder,
-    eisa::{Packet, write_metrics},
+    cdr::{ByteOrder, Writer},
+    eisa::{Packet, write_members},
     value::{self, Value},
 };
 use serde_json::json;
@@ -29,7 +29,7 @@ fn values(case: &Case) -> Vec<Value> {
 
 fn packet(case: &Case, order: ByteOrder) -> Vec<u8> {
     let (mut data, mut out) = (Vec::new(), Vec::new());
-    write_metrics(&case.probe_type, &values(case), order, &mut data);
+    write_members(&case.probe_type.metrics, &values(case), &mut Writer::new(&mut data, order));
     let packet = Packet {
         version: (1, 1),
         uuid: case.probe_type.uuid,

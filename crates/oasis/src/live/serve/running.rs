@@ -7,10 +7,7 @@ use super::{
 };
 use crate::{
     config::Config,
-    live::{
-        accounts, encryption, own_connector::OwnConnector, own_node, systemd, through_dds,
-        through_nats,
-    },
+    live::{accounts, encryption, own_connector::OwnConnector, own_node, systemd, through_dds, through_nats},
 };
 use anyhow::Context;
 use oasis_access::{Access, Moment};

@@ -84,7 +84,7 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Verb::Setup(arguments) => setup::run(&arguments).map(success),
         Verb::Pdl(arguments) => pdl::run(arguments),
         Verb::Rules(arguments) => rules::run(arguments),
-        Verb::ExitCodes(_) => Ok(exit_codes::run()?).map(success),
+        Verb::ExitCodes(_) => Ok(success(exit_codes::run()?)),
         Verb::Lab(arguments) => lab::run(&arguments).map(success),
         Verb::Completions(arguments) => completions::run(&arguments, Cli::command()).map(success),
         Verb::ManPages(arguments) => man_pages::run(&arguments, Cli::command()).map(success),

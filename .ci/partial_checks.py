@@ -1,7 +1,7 @@
 """Chooses the checks that depend on a few folders only: `python3 .ci/partial_checks.py` prints the choice.
 
-A partial check runs if a file in one of its folders differs from the last commit that is known to be green, and always
-if that commit is not known. `LAST_GREEN` names it, else the file `.ci/last-green`.
+A partial check runs if a file that it depends on differs from the last commit that is known to be green, and always if
+that commit is not known. `LAST_GREEN` names it, else the file `.ci/last-green`.
 """
 
 import os
@@ -28,6 +28,49 @@ PARTIAL_CHECKS = {
 }
 
 
+# Folders that checks of nearly everything do not depend on. A file elsewhere makes them run.
+UNRELATED = {
+    "test-browser": (
+        ".ci/last-green",
+        "ARCHITECTURE.md",
+        "CHANGELOG.md",
+        "CONTRIBUTING.md",
+        "README.md",
+        "crates/backup/",
+        "crates/c-abi/",
+        "crates/dds/",
+        "crates/gateway/",
+        "crates/handlers/postgresql/",
+        "crates/lsp/",
+        "crates/nats/",
+        "crates/python/",
+        "crates/serial/",
+        "crates/sim/",
+        "crates/sources/",
+        "crates/tracing/",
+        "docs/",
+        "editors/",
+        "examples/",
+        "fuzz/",
+        "lab/",
+        "packaging/",
+        "sdk/c/",
+        "sdk/cpp/",
+        "sdk/embedded/",
+        "sdk/go/",
+        "sdk/java/",
+        "sdk/python/",
+        "tests/end_to_end/",
+        "tests/light/",
+        "tests/oracles/",
+        "tests/structure/",
+        "tests/tutorials/",
+    ),
+}
+# Files in those folders that such a check depends on nevertheless: the page contains its reference.
+RELATED = {"test-browser": ("docs/reference/page.md",)}
+
+
 def changed_files(last_green: str | None) -> list[str] | None:
     """The files that differ from the last green commit, those not committed included; None if that is not known."""
     if not last_green:
@@ -51,11 +94,22 @@ def changed_files(last_green: str | None) -> list[str] | None:
 def choose(changed: list[str] | None) -> dict[str, str | None]:
     """For each partial check why it runs; None if it does not."""
     if changed is None:
-        return dict.fromkeys(PARTIAL_CHECKS, "the last green commit is not known")
-    return {
-        check: next((f"{name} changed" for name in changed if name.startswith(COMMON + folders)), None)
+        return dict.fromkeys([*PARTIAL_CHECKS, *UNRELATED], "the last green commit is not known")
+    positive = {
+        check: next((name for name in changed if name.startswith(COMMON + folders)), None)
         for check, folders in PARTIAL_CHECKS.items()
     }
+    negative = {
+        check: next((name for name in changed if name.startswith(RELATED[check]) or not is_unrelated(name, folders)), None)
+        for check, folders in UNRELATED.items()
+    }
+    return {check: name and f"{name} changed" for check, name in (positive | negative).items()}
+
+
+def is_unrelated(name: str, folders: tuple[str, ...]) -> bool:
+    """Whether a file is in one of the folders, or a test of a crate."""
+    is_test = name.startswith("crates/") and "/tests/" in name
+    return is_test or name.startswith(folders)
 
 
 def last_green() -> str | None:
@@ -67,7 +121,7 @@ def last_green() -> str | None:
 def report(choice: dict[str, str | None], since: str | None) -> list[str]:
     """The choice as lines for people."""
     return [
-        f"{check}: runs, {reason}" if reason else f"{check}: left out, its folders are as in {str(since)[:12]}"
+        f"{check}: runs, {reason}" if reason else f"{check}: left out, its files are as in {str(since)[:12]}"
         for check, reason in choice.items()
     ]
 

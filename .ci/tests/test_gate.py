@@ -14,13 +14,15 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import gate
 import partial_checks
 
+EVERY_CHECK = {*partial_checks.PARTIAL_CHECKS, *partial_checks.UNRELATED}
+
 
 class PartialChecks(unittest.TestCase):
     def running(self, changed: list[str] | None) -> set[str]:
         return {check for check, reason in partial_checks.choose(changed).items() if reason}
 
     def test_every_check_runs_if_the_last_green_commit_is_not_known(self) -> None:
-        self.assertEqual(self.running(None), set(partial_checks.PARTIAL_CHECKS))
+        self.assertEqual(self.running(None), EVERY_CHECK)
         self.assertIsNone(partial_checks.changed_files(None))
         self.assertIsNone(partial_checks.changed_files("0" * 40))
 
@@ -28,31 +30,37 @@ class PartialChecks(unittest.TestCase):
         self.assertEqual(self.running([]), set())
 
     def test_a_change_runs_the_checks_of_its_folder(self) -> None:
-        self.assertEqual(self.running(["web/src/page.tsx"]), set())
-        self.assertEqual(self.running(["crates/rules/src/lib.rs"]), {"test-oracles"})
+        self.assertEqual(self.running(["web/src/page.tsx"]), {"test-browser"})
+        self.assertEqual(self.running(["crates/rules/src/lib.rs"]), {"test-oracles", "test-browser"})
         self.assertEqual(self.running(["crates/wire/src/unit/names.rs"]) & {"test-oracles"}, {"test-oracles"})
         self.assertEqual(self.running(["lab/src/main.rs"]), {"test-lab", "test-faults"})
 
     def test_a_folder_with_a_longer_name_is_another_folder(self) -> None:
         self.assertEqual(self.running(["crates/lsp/src/lib.rs"]), set())
 
+    def test_a_change_that_no_browser_can_show_runs_no_browser(self) -> None:
+        changed = ["docs/guides/use-dds.md", "crates/lsp/src/lib.rs", "crates/dac/tests/integration/main.rs"]
+        self.assertNotIn("test-browser", self.running(changed))
+        for name in ["docs/reference/page.md", "crates/dac/src/lib.rs", "sdk/typescript/src/index.ts", "pdl/process.pdl"]:
+            self.assertIn("test-browser", self.running([*changed, name]), name)
+
     def test_a_change_of_the_lock_file_runs_every_check(self) -> None:
-        self.assertEqual(self.running(["Cargo.lock"]), set(partial_checks.PARTIAL_CHECKS))
+        self.assertEqual(self.running(["Cargo.lock"]), EVERY_CHECK)
 
     def test_each_folder_exists(self) -> None:
-        for check, folders in partial_checks.PARTIAL_CHECKS.items():
+        for check, folders in [*partial_checks.PARTIAL_CHECKS.items(), *partial_checks.UNRELATED.items()]:
             for folder in folders:
                 found = list(partial_checks.ROOT.glob(folder.rstrip("/") + "*"))
                 self.assertTrue(found, f"{check}: {folder} does not exist")
 
     def test_each_check_is_a_target_of_make(self) -> None:
         makefile = (partial_checks.ROOT / "Makefile").read_text()
-        for check in partial_checks.PARTIAL_CHECKS:
+        for check in EVERY_CHECK:
             self.assertTrue(re.search(rf"(?m)^{check}:", makefile), f"make {check} does not exist")
 
     def test_the_report_names_what_is_left_out(self) -> None:
         lines = partial_checks.report({"test-go": None, "test-java": "sdk/java/pom.xml changed"}, "0123456789abcdef")
-        self.assertEqual(lines[0], "test-go: left out, its folders are as in 0123456789ab")
+        self.assertEqual(lines[0], "test-go: left out, its files are as in 0123456789ab")
         self.assertEqual(lines[1], "test-java: runs, sdk/java/pom.xml changed")
 
 

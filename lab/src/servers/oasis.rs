@@ -9,16 +9,24 @@ use anyhow::{Context, bail};
 use oasis_access::{Access, AccessConfig, Moment, Name, NewToken};
 use oasis_api::Api;
 use oasis_archive::Archive;
-use oasis_channel::{DacMessage, InstanceState, NodeIdentity, NodeMessage, PROTOCOL, RegisteredInstance, frame::Frame};
-use oasis_wire::{batch::{Encoder, Fields}, eisa::ClientCommand, probe_kind::ProbeKind, quantity::TopicId, schema::ProbeType};
+use oasis_channel::{
+    DacMessage, InstanceState, NodeIdentity, NodeMessage, PROTOCOL, RegisteredInstance, frame::Frame,
+};
 use oasis_dac::{Dac, now, session::NodeSession};
 use oasis_doors::{Doors, DoorsConfig, ShardChoice};
-use oasis_http::permissions::Permissions;
 use oasis_handler::{Handler, Supervisor};
+use oasis_http::permissions::Permissions;
 use oasis_probe::{RowWriter, Sample};
 use oasis_probes::LinuxProcessorProbe;
 use oasis_store::ArchiveConfig;
 use oasis_tls::ServerTls;
+use oasis_wire::{
+    batch::{Encoder, Fields},
+    eisa::ClientCommand,
+    probe_kind::ProbeKind,
+    quantity::TopicId,
+    schema::ProbeType,
+};
 use std::{collections::BTreeSet, future, path::Path, sync::Arc};
 use tokio::{net::TcpListener, sync::mpsc};
 use uuid::Uuid;

@@ -6,8 +6,8 @@ use super::{
 };
 use anyhow::Context;
 use jiff::Timestamp;
-use oasis_wire::{batch::Sample, probe_kind::ProbeKind, quantity::Epoch, schema::ProbeType, value::Value};
 use oasis_format::{Source, WriteError, find};
+use oasis_wire::{batch::Sample, probe_kind::ProbeKind, quantity::Epoch, schema::ProbeType, value::Value};
 use std::{collections::BTreeMap, fs, path::Path, sync::Arc};
 use uuid::Uuid;
 

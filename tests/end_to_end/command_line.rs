@@ -54,7 +54,6 @@ fn every_command_shows_examples() {
         &["archive"],
         &["annotation"],
         &["pdl", "check"],
-        &[],
     ] {
         let output = run(&[command, &["--help"]].concat());
         let help = out(&output);

@@ -130,9 +130,7 @@ fn a_token_of_one_dac_works_at_all_until_it_is_revoked() {
     let follower = site.follower("hall-2");
     until_status(&follower, &operator, 200);
     until_health(&follower, "ok", "");
-    // A follower of a follower.
-    let settings = site.settings("hall-3", follower.http(), "");
-    let last = Oasis::dac(&["--config", text(&settings)]);
+    let last = site.follower("hall-3");
     until_status(&last, &operator, 200);
 
     let later = site.token("later", "viewer");

@@ -171,7 +171,7 @@ fn alarms_and_their_journal_are_tables_while_the_dac_runs_and_after_it() {
         String::from_utf8(output.stderr).unwrap()
     };
     assert_eq!(names(printed(&[&archive, ".tables"])), 0);
-    assert!(failed(&[&archive, queries[0]]).contains("--rules DIR"));
+    assert!(failed(&[&archive, queries[0]]).contains("--rules-dir DIR"));
     let error = failed(&[&archive, "--rules", &named, "SELECT 1"]);
     assert!(error.contains("samples-rules has no alarms"), "{error}");
     assert!(!Path::new(&named).exists());

@@ -59,10 +59,12 @@ fn file((name, encoding, text): (&str, &str, &str), messages: &[&[u8]]) -> Vec<u
 fn what_cannot_be_read_is_counted_with_its_reason() {
     for (schema, expected) in [
         (
-            ("a/msg/A", "ros2idl", "module a {};"),
-            "its encoding is \"ros2idl\", and only ros2msg is supported",
+            ("a/msg/A", "flatbuffer", "table A {}"),
+            "its encoding is \"flatbuffer\", and only ros2msg, ros2idl and omgidl are supported",
         ),
-        (("a/msg/A", "ros2msg", "wstring x"), "the type \"wstring\" is not supported"),
+        (("a/msg/A", "ros2idl", "module a {};"), "the message \"a/msg/A\" is not defined in it"),
+        (("a/msg/A", "ros2idl", "struct S {"), "line 1: expected a name"),
+        (("a/msg/A", "ros2msg", "wstring x"), "unexpected end at offset 0: 4 bytes needed, 1 left"),
         (("a/msg/A", "ros2msg", "b/B x"), "the message \"b/B\" is not defined in it"),
         (("a/msg/A", "ros2msg", "int8 x\nint8"), "line 2 is no field"),
         (("a/msg/A", "ros2msg", "int8 NONE=0"), "the messages have no values"),

@@ -6,6 +6,7 @@ use anyhow::{Context, bail};
 use flate2::bufread::MultiGzDecoder;
 use oasis_format::rosbag2::bag_files;
 use std::{
+    env,
     fs::{self, File},
     io::{self, BufRead, BufReader, Read, Write},
     path::{Path, PathBuf},
@@ -22,11 +23,56 @@ const MAX_SMALL_BYTES: u64 = 1 << 30;
 const MAX_RATIO: u64 = 1_000;
 const COPY_BYTES: usize = 1 << 20;
 
+/// Name of temporary folders, before their random part.
+const FOLDER_PREFIX: &str = "oasis-unpacked-";
+/// File of a temporary folder that its process has locked.
+const LOCK_FILE: &str = ".lock";
+
 /// A file or folder to read.
 pub struct Unpacked {
     path: PathBuf,
     /// Removed when this is dropped.
-    _folder: Option<TempDir>,
+    _folder: Option<LockedFolder>,
+}
+
+/// A temporary folder. One whose process was killed is removed by the next import.
+struct LockedFolder {
+    folder: TempDir,
+    _lock: File,
+}
+
+impl LockedFolder {
+    fn new(parent: &Path) -> anyhow::Result<Self> {
+        remove_abandoned(parent);
+        let folder = tempfile::Builder::new().prefix(FOLDER_PREFIX).tempdir_in(parent)?;
+        let lock = File::create_new(folder.path().join(LOCK_FILE))?;
+        lock.lock()?;
+        // Another import may have removed it before it was locked.
+        if !folder.path().exists() {
+            return Self::new(parent);
+        }
+        Ok(Self { folder, _lock: lock })
+    }
+
+    fn path(&self) -> &Path {
+        self.folder.path()
+    }
+}
+
+/// Removes the folders that no process has locked. Those of other users stay.
+fn remove_abandoned(parent: &Path) {
+    let Ok(entries) = fs::read_dir(parent) else { return };
+    for entry in entries.flatten() {
+        let is_ours = entry.file_name().to_string_lossy().starts_with(FOLDER_PREFIX)
+            && entry.file_type().is_ok_and(|kind| kind.is_dir());
+        // A folder without the file begins now.
+        let Some(lock) = is_ours.then(|| File::open(entry.path().join(LOCK_FILE)).ok()).flatten() else {
+            continue;
+        };
+        if lock.try_lock().is_ok() {
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
 }
 
 impl Unpacked {
@@ -40,7 +86,7 @@ impl Unpacked {
             if !has_compressed_files(path)? {
                 return Ok(unchanged());
             }
-            let folder = TempDir::new()?;
+            let folder = LockedFolder::new(&env::temp_dir())?;
             for file in bag_files(path)? {
                 unpack(&file, folder.path())?;
             }
@@ -51,7 +97,7 @@ impl Unpacked {
         if magic[..read] != ZSTD_MAGIC && !magic[..read].starts_with(&GZIP_MAGIC) {
             return Ok(unchanged());
         }
-        let folder = TempDir::new()?;
+        let folder = LockedFolder::new(&env::temp_dir())?;
         let path = unpack(path, folder.path())?;
         Ok(Self { path, _folder: Some(folder) })
     }
@@ -160,6 +206,17 @@ mod tests {
         fs::write(&path, &packed[..packed.len() / 2]).unwrap();
         let error = format!("{:#}", Unpacked::of(&path).err().unwrap());
         assert!(error.contains("unpacking") && error.contains("TMPDIR"), "{error}");
+    }
+
+    #[test]
+    fn the_folder_of_a_killed_process_is_removed() {
+        let parent = TempDir::new().unwrap();
+        let killed = parent.path().join("oasis-unpacked-killed");
+        fs::create_dir(&killed).unwrap();
+        fs::write(killed.join(LOCK_FILE), "").unwrap();
+        let working = LockedFolder::new(parent.path()).unwrap();
+        let other = LockedFolder::new(parent.path()).unwrap();
+        assert!(!killed.exists() && working.path().exists() && other.path().exists());
     }
 
     #[test]

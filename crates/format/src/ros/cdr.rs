@@ -96,7 +96,6 @@ impl Layout {
         let encoding = Encoding::of(u16::from_be_bytes([head[0], head[1]]))?;
         let from = CdrReader::new(content, 0, encoding.order);
         let mut decoding = Decoding { from, encoding, form, row };
-        // A message without fields has a byte that means nothing.
         decoding.message(&self.fields)?;
         match decoding.from.bytes.left() {
             left @ 0..=PADDING => Ok(left),
@@ -108,7 +107,9 @@ impl Layout {
 /// Unpacks a message that `ros2 bag record --compression-mode message` has compressed.
 fn unpacked(message: &[u8]) -> Result<Vec<u8>, BadCdr> {
     let mut content = Vec::new();
-    let decoder = zstd::Decoder::with_buffer(message).map_err(|_| BadCdr::Compressed)?;
+    let mut decoder = zstd::Decoder::with_buffer(message).map_err(|_| BadCdr::Compressed)?;
+    // A frame chooses the memory of its decoder: no message needs more than its bound.
+    decoder.window_log_max(MAX_MESSAGE.ilog2() + 1).map_err(|_| BadCdr::Compressed)?;
     let read = decoder.take(MAX_MESSAGE as u64 + 1).read_to_end(&mut content);
     match read {
         Ok(bytes) if bytes > MAX_MESSAGE => Err(BadCdr::Unpacked),

@@ -5,7 +5,7 @@ use std::io::{self, Read};
 
 /// Most bytes of a chunk when it is unpacked. `rosbag record` makes chunks of 768 KiB, and larger ones only of larger messages.
 #[cfg(feature = "mcap")]
-const MAX_CHUNK_BYTES: u64 = 256 << 20;
+const MAX_CHUNK_BYTES: u64 = 64 << 20;
 
 /// The compression of a chunk.
 #[derive(Debug, Clone, Copy)]

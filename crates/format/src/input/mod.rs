@@ -13,6 +13,7 @@ pub mod columns;
 mod defects;
 mod description;
 mod error;
+mod field_budget;
 pub(crate) mod infer;
 #[cfg_attr(not(feature = "mcap"), allow(dead_code, reason = "only MCAP files have JSON Schemas"))]
 pub(crate) mod json;
@@ -32,6 +33,7 @@ pub(crate) use columns::{Cell, Column, ColumnTable};
 pub(crate) use defects::Defects;
 pub use description::{DescribedSeries, Description};
 pub use error::InputError;
+pub(crate) use field_budget::FieldBudget;
 pub use lost::Lost;
 pub(crate) use number::{Number, NumberForm};
 pub use options::{Dbc, InputOptions};

@@ -4,7 +4,7 @@ use super::{
     descriptor::{Field, Types},
     wire::BadWire,
 };
-use crate::visible::shortened;
+use crate::{input::FieldBudget, visible::shortened};
 use oasis_wire::{
     schema::{EnumType, Enumerator, MAX_MEMBERS, Metric, MetricType, StructType},
     value::MAX_DEPTH,
@@ -23,7 +23,9 @@ pub enum BadDescriptor {
     #[error("its FileDescriptorSet lacks the type {0:?}")]
     Undefined(String),
     /// Too many fields.
-    #[error("a message has more than {MAX_MEMBERS} fields, those of nested messages included")]
+    #[error(
+        "a message has more than {MAX_MEMBERS} fields, those of nested messages included, or too long names"
+    )]
     Many,
     /// A group, or a type of a later version.
     #[error("the field {0:?} has a type that is not supported")]
@@ -78,18 +80,16 @@ impl Layout {
     pub fn read(name: &str, set: &[u8]) -> Result<Self, BadDescriptor> {
         let types = Types::read(set)?;
         let full = format!(".{}", name.trim_start_matches('.'));
-        let mut left = MAX_MEMBERS;
         let mut reading =
-            Reading { types: &types, left: &mut left, within: Vec::new(), unstored: Vec::new() };
+            Reading { types: &types, budget: FieldBudget::new(), within: Vec::new(), unstored: Vec::new() };
         let (fields, metrics) = reading.message(&full, 0)?;
-        let unstored = reading.unstored;
-        Ok(Self { fields, count: MAX_MEMBERS - left, metrics, unstored })
+        Ok(Self { fields, count: reading.budget.used(), metrics, unstored: reading.unstored })
     }
 }
 
 struct Reading<'a> {
     types: &'a Types,
-    left: &'a mut usize,
+    budget: FieldBudget,
     /// The messages around a field.
     within: Vec<String>,
     unstored: Vec<String>,
@@ -99,7 +99,9 @@ impl Reading<'_> {
     fn message(&mut self, name: &str, depth: usize) -> Result<(Vec<LaidOut>, Vec<Metric>), BadDescriptor> {
         let types = self.types;
         let fields = types.messages.get(name).ok_or_else(|| BadDescriptor::Undefined(shortened(name)))?;
-        *self.left = self.left.checked_sub(fields.len()).ok_or(BadDescriptor::Many)?;
+        if !self.budget.take_name(name) || !fields.iter().all(|field| self.budget.take_field(&field.name)) {
+            return Err(BadDescriptor::Many);
+        }
         self.within.push(name.to_owned());
         let (mut laid_out, mut metrics) = (Vec::new(), Vec::new());
         for field in fields {
@@ -111,7 +113,7 @@ impl Reading<'_> {
                 let of = if field.is_repeated { MetricType::Vector(Box::new(of)) } else { of };
                 metrics.push(Metric {
                     unit: unit(name, &field.name),
-                    enumeration: self.enumeration(field),
+                    enumeration: self.enumeration(field)?,
                     ..Metric::new(field.name.as_str(), of)
                 });
             }
@@ -157,16 +159,16 @@ impl Reading<'_> {
         Ok((if of.is_some() { Kind::Message(fields) } else { Kind::Recursive }, of))
     }
 
-    fn enumeration(&self, field: &Field) -> Option<EnumType> {
-        let values = self.types.enums.get(&field.type_name).filter(|_| field.kind == 14)?;
+    fn enumeration(&mut self, field: &Field) -> Result<Option<EnumType>, BadDescriptor> {
+        let values = self.types.enums.get(&field.type_name).filter(|_| field.kind == 14);
+        let Some(values) = values else { return Ok(None) };
         let mut known = std::collections::HashSet::new();
         let values = values.iter().filter(|(_, value)| known.insert(*value));
         let values =
             values.map(|(name, value)| Enumerator { name: name.clone(), value: (*value).into(), doc: None });
-        Some(EnumType {
-            name: field.type_name.trim_start_matches('.').replace('.', "::"),
-            values: values.collect(),
-        })
+        let name = field.type_name.trim_start_matches('.').replace('.', "::");
+        let of = EnumType { name, values: values.collect() };
+        if self.budget.take_enum(&of) { Ok(Some(of)) } else { Err(BadDescriptor::Many) }
     }
 }
 

@@ -4,7 +4,7 @@ use super::{
     definitions::{BadText, Count, Definitions, Field, full_name},
     idl,
 };
-use crate::visible::shortened;
+use crate::{input::FieldBudget, visible::shortened};
 use oasis_wire::{
     schema::{MAX_MEMBERS, Metric, MetricType, StructType},
     value::MAX_DEPTH,
@@ -26,7 +26,9 @@ pub enum BadLayout {
     #[error("messages are nested deeper than {MAX_DEPTH}")]
     Deep,
     /// Too many fields.
-    #[error("a message has more than {MAX_MEMBERS} fields, those of nested messages included")]
+    #[error(
+        "a message has more than {MAX_MEMBERS} fields, those of nested messages included, or too long names"
+    )]
     Many,
     /// Another schema encoding.
     #[error("its encoding is {0:?}, and only ros2msg, ros2idl and omgidl are supported for CDR messages")]
@@ -157,10 +159,10 @@ impl Layout {
 
     fn of(all: &Definitions<'_>, name: &str) -> Result<Self, BadLayout> {
         let (full, fields) = all.find("", &full_name(name)).ok_or_else(|| undefined(name))?;
-        let mut reading = Reading { all, left: MAX_MEMBERS, ambiguities: Ambiguities::default() };
+        let mut reading = Reading { all, budget: FieldBudget::new(), ambiguities: Ambiguities::default() };
         let (kinds, metrics) = reading.message(full, fields, 0)?;
         let fields = Fields { kinds, is_delimited: None };
-        let count = MAX_MEMBERS - reading.left;
+        let count = reading.budget.used();
         Ok(Self { fields, ambiguities: reading.ambiguities, count, metrics })
     }
 }
@@ -171,8 +173,7 @@ pub(super) fn undefined(name: &str) -> BadLayout {
 
 struct Reading<'a> {
     all: &'a Definitions<'a>,
-    /// Fields that may follow: short texts can describe many.
-    left: usize,
+    budget: FieldBudget,
     ambiguities: Ambiguities,
 }
 
@@ -187,7 +188,9 @@ impl Reading<'_> {
         if depth > MAX_DEPTH {
             return Err(BadLayout::Deep);
         }
-        self.left = self.left.checked_sub(fields.len()).ok_or(BadLayout::Many)?;
+        if !fields.iter().all(|field| self.budget.take_field(field.name)) {
+            return Err(BadLayout::Many);
+        }
         let package = name.rsplit_once('/').map_or("", |(package, _)| package);
         let (mut kinds, mut metrics) = (Vec::new(), Vec::new());
         for field in fields {
@@ -213,6 +216,9 @@ impl Reading<'_> {
                 let (name, fields) = found.ok_or_else(|| undefined(field.kind))?;
                 // An array is a level of its own.
                 let within = depth + 1 + usize::from(field.count != Count::One);
+                if !self.budget.take_name(name) {
+                    return Err(BadLayout::Many);
+                }
                 let (kinds, members) = self.message(name, fields, within)?;
                 let of = StructType { name: name.replace('/', "::"), members };
                 (Kind::Message(Fields { kinds, is_delimited: None }), MetricType::Struct(of))
@@ -293,6 +299,10 @@ mod tests {
         let of_ros1 = Layout::read_ros1("a/A", b"wstring x");
         assert_eq!(of_ros1, Err(BadLayout::Unsupported("wstring".into())));
         assert_eq!(read("b/Other x"), Err(BadLayout::Undefined("b/Other".into())));
+        // A name of 100 KB that each of 1,000 fields repeats.
+        let fields: String = (0..1_000).map(|field| format!("B f{field}\n")).collect();
+        let name = "x".repeat(100_000);
+        assert_eq!(read(&format!("{fields}===\nMSG: a/B\nint8 {name}\n")), Err(BadLayout::Many));
         // Each level has ten times the fields of the one below.
         let mut bomb = "L0 x\n".to_owned();
         for level in 0..9 {

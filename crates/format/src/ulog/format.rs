@@ -1,6 +1,6 @@
 //! Formats of topics: `name:uint64_t timestamp;float[3] xyz;nested[2] of;`. The data of a topic becomes a row.
 
-use crate::visible::shortened;
+use crate::{input::FieldBudget, visible::shortened};
 use oasis_wire::{
     schema::{MAX_MEMBERS, Metric, MetricType, StructType},
     value::{MAX_DEPTH, RowWriter},
@@ -78,8 +78,7 @@ impl Formats {
 
     /// Returns the layout of a topic.
     pub fn layout(&self, name: &str) -> Result<Layout, BadFormat> {
-        let mut left = MAX_MEMBERS;
-        let (fields, metrics, bytes) = self.fields(name, 0, &mut left)?;
+        let (fields, metrics, bytes) = self.fields(name, 0, &mut FieldBudget::new())?;
         if metrics.is_empty() {
             return Err(BadFormat::Empty);
         }
@@ -91,7 +90,7 @@ impl Formats {
                 "uint64_t time_utc_usec" => utc = Some(at),
                 _ => {}
             }
-            at += self.width(field, 0, &mut { MAX_MEMBERS })?;
+            at += self.width(field, 0, &mut FieldBudget::new())?;
         }
         let padding = match fields.last() {
             Some(Kind::Padding(bytes)) => *bytes,
@@ -101,15 +100,15 @@ impl Formats {
         Ok(Layout { fields, bytes, padding, timestamp, utc, metrics })
     }
 
-    fn width(&self, field: &str, depth: usize, left: &mut usize) -> Result<usize, BadFormat> {
-        self.field(field, depth, left).map(|(.., bytes)| bytes)
+    fn width(&self, field: &str, depth: usize, budget: &mut FieldBudget) -> Result<usize, BadFormat> {
+        self.field(field, depth, budget).map(|(.., bytes)| bytes)
     }
 
     fn fields(
         &self,
         name: &str,
         depth: usize,
-        left: &mut usize,
+        budget: &mut FieldBudget,
     ) -> Result<(Vec<Kind>, Vec<Metric>, usize), BadFormat> {
         if depth > MAX_DEPTH - 2 {
             return Err(BadFormat::Deep);
@@ -117,8 +116,10 @@ impl Formats {
         let text = self.0.get(name).ok_or_else(|| BadFormat::Undefined(shortened(name)))?;
         let (mut kinds, mut metrics, mut bytes) = (Vec::new(), Vec::<Metric>::new(), 0);
         for field in text.split(';').filter(|field| !field.trim().is_empty()) {
-            *left = left.checked_sub(1).ok_or(BadFormat::Long)?;
-            let (name, kind, of, width) = self.field(field, depth, left)?;
+            if !budget.take_field(field) {
+                return Err(BadFormat::Long);
+            }
+            let (name, kind, of, width) = self.field(field, depth, budget)?;
             bytes += width;
             if bytes > MAX_DATA_BYTES {
                 return Err(BadFormat::Long);
@@ -143,7 +144,7 @@ impl Formats {
         &self,
         field: &'f str,
         depth: usize,
-        left: &mut usize,
+        budget: &mut FieldBudget,
     ) -> Result<(&'f str, Kind, Option<MetricType>, usize), BadFormat> {
         let bad = || BadFormat::Field(shortened(field));
         let (kind, name) = field.trim().split_once(' ').ok_or_else(bad)?;
@@ -170,7 +171,7 @@ impl Formats {
             Some(known) => known,
             None => {
                 let within = depth + 1 + usize::from(count.is_some());
-                let (kinds, members, bytes) = self.fields(kind, within, left)?;
+                let (kinds, members, bytes) = self.fields(kind, within, budget)?;
                 if members.is_empty() {
                     return Err(BadFormat::Empty);
                 }

@@ -6,7 +6,13 @@ use super::{
 };
 use crate::visible::shortened;
 use oasis_wire::{schema::MAX_MEMBERS, value::MAX_DEPTH};
-use std::{collections::HashMap, rc::Rc};
+use std::{
+    collections::{HashMap, HashSet},
+    rc::Rc,
+};
+
+/// Longest unit: no longer text is one.
+const MAX_UNIT_BYTES: usize = 64;
 
 /// A type as it is declared.
 #[derive(Debug)]
@@ -189,6 +195,7 @@ impl Reading<'_> {
             return Ok(());
         }
         let mut of = Struct { extensibility: annotations.extensibility, ..Struct::default() };
+        let mut names = HashSet::new();
         if self.tokens.take_sign(':')? {
             of.base = Some(self.kind(module, 0)?);
         }
@@ -198,7 +205,7 @@ impl Reading<'_> {
             let kind = self.kind(module, 0)?;
             for (name, kind) in self.declarators(module, &kind)? {
                 self.count()?;
-                if of.members.iter().any(|member| member.name == name) {
+                if !names.insert(name.clone()) {
                     return Err(self.tokens.error(&format!("the name {:?} again", shortened(&name))));
                 }
                 let (unit, is_optional) = (annotations.unit.clone(), annotations.is_optional);
@@ -389,7 +396,9 @@ impl Reading<'_> {
             match self.tokens.peek() {
                 Token::Sign('(') => open += 1,
                 Token::Sign(')') => open -= 1,
-                Token::Text(text) if name == "unit" => found.unit = Some(text.to_owned()),
+                Token::Text(text) if name == "unit" && text.len() <= MAX_UNIT_BYTES => {
+                    found.unit = Some(text.to_owned());
+                }
                 Token::Word("FINAL") if name == "extensibility" => {
                     found.extensibility = Some(Extensibility::Final);
                 }

@@ -9,12 +9,16 @@ mod tokens;
 use super::layout::{
     Ambiguities, BadLayout, Elements, Fields, Kind, Layout, Size, primitive, undefined, unit,
 };
-use crate::{input::unit_of, visible::shortened};
+use crate::{
+    input::{FieldBudget, unit_of},
+    visible::shortened,
+};
 use declarations::{Declarations, Declared, Enum, Extensibility, Member, Struct, Type};
 use oasis_wire::{
-    schema::{EnumType, Enumerator, MAX_MEMBERS, Metric, MetricType, StructType},
+    schema::{EnumType, Enumerator, Metric, MetricType, StructType},
     value::MAX_DEPTH,
 };
+use std::collections::HashSet;
 
 /// The only member of a message of ROS 2 without fields.
 const NO_FIELDS: &str = "structure_needs_at_least_one_member";
@@ -29,9 +33,9 @@ pub fn layout(name: &str, text: &str) -> Result<Layout, BadLayout> {
     let found = names.iter().flatten().find_map(|name| all.find("", name));
     let Some((full, declared)) = found else { return Err(undefined(name)) };
     let Declared::Struct(root) = declared else { return Err(BadLayout::Unsupported(shortened(full))) };
-    let mut reading = Reading { all: &all, left: MAX_MEMBERS, ambiguities: Ambiguities::default() };
+    let mut reading = Reading { all: &all, budget: FieldBudget::new(), ambiguities: Ambiguities::default() };
     let (fields, metrics) = reading.message(full, root, 0)?;
-    let count = MAX_MEMBERS - reading.left;
+    let count = reading.budget.used();
     Ok(Layout { fields, ambiguities: reading.ambiguities, count, metrics })
 }
 
@@ -44,8 +48,7 @@ struct Content {
 
 struct Reading<'a> {
     all: &'a Declarations,
-    /// Fields that may follow: short texts can describe many.
-    left: usize,
+    budget: FieldBudget,
     ambiguities: Ambiguities,
 }
 
@@ -72,7 +75,9 @@ impl Reading<'_> {
         if of.members.is_empty() && fields.kinds.is_empty() {
             return Err(BadLayout::Unsupported("a struct without members".into()));
         }
-        self.left = self.left.checked_sub(of.members.len()).ok_or(BadLayout::Many)?;
+        if !of.members.iter().all(|member| self.budget.take_field(&member.name)) {
+            return Err(BadLayout::Many);
+        }
         for member in &of.members {
             self.member(name, module, member, depth, &mut fields, &mut metrics)?;
         }
@@ -149,11 +154,20 @@ impl Reading<'_> {
         let (full, declared) = self.all.find(module, name).ok_or_else(|| undefined(name))?;
         match declared {
             Declared::Struct(of) => {
+                if !self.budget.take_name(full) {
+                    return Err(BadLayout::Many);
+                }
                 let (fields, members) = self.message(full, of, depth + 1)?;
                 let of = StructType { name: without_msg(full, "::"), members };
                 Ok(Content { kind: Kind::Message(fields), of: MetricType::Struct(of), enumeration: None })
             }
-            Declared::Enum(of) => enumeration(full, of),
+            Declared::Enum(of) => {
+                let content = enumeration(full, of)?;
+                match content.enumeration.as_ref().is_some_and(|of| self.budget.take_enum(of)) {
+                    true => Ok(content),
+                    false => Err(BadLayout::Many),
+                }
+            }
             Declared::Alias(of) => {
                 let module = full.rsplit_once("::").map_or("", |(module, _)| module);
                 // A name of itself ends as one that is too deep.
@@ -176,9 +190,9 @@ fn enumeration(name: &str, of: &Enum) -> Result<Content, BadLayout> {
         17..=32 => (Size::Four, MetricType::Int32),
         bits => return Err(BadLayout::Unsupported(format!("an enum of {bits} bits"))),
     };
-    let mut values: Vec<Enumerator> = Vec::new();
+    let (mut values, mut known) = (Vec::new(), HashSet::new());
     for (name, value) in &of.values {
-        if i32::try_from(*value).is_err() || values.iter().any(|known| known.value == *value) {
+        if i32::try_from(*value).is_err() || !known.insert(*value) {
             return Err(BadLayout::Unsupported(format!("the value {value} of an enum")));
         }
         values.push(Enumerator { name: name.clone(), value: *value, doc: None });

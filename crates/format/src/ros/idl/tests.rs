@@ -70,6 +70,10 @@ fn a_type_beyond_a_bound_or_without_a_metric_is_refused() {
     assert_eq!(error("@mutable struct A { long x; };"), unsupported("@mutable"));
     assert_eq!(error("struct A { @optional long x; };"), unsupported("@optional"));
     assert_eq!(error("struct A {};"), unsupported("a struct without members"));
+    // An enum of 10,000 values that each of 1,000 members repeats.
+    let values: String = (0..10_000).map(|value| format!("V{value},")).collect();
+    let members: String = (0..1_000).map(|member| format!("E m{member};")).collect();
+    assert_eq!(error(&format!("enum E {{ {values} }}; struct A {{ {members} }};")), BadLayout::Many);
     let mut bomb = "struct L9 { long x; };".to_owned();
     for level in (0..9).rev() {
         let members: String = (0..10).map(|at| format!("L{} f{at};", level + 1)).collect();

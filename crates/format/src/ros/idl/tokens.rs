@@ -3,6 +3,9 @@
 use super::super::definitions::BadText;
 use crate::visible::shortened;
 
+/// Longest name, with its modules: each use of a type repeats it.
+const MAX_NAME_BYTES: usize = 1_024;
+
 /// A piece of a definition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Token<'a> {
@@ -85,6 +88,9 @@ impl<'a> Tokens<'a> {
             Some(quote @ ('"' | '\'')) => self.quoted(quote)?,
             Some(first) if first.is_ascii_alphanumeric() || first == '_' || self.rest.starts_with("::") => {
                 let length = word_length(self.rest);
+                if length > MAX_NAME_BYTES {
+                    return Err(self.error(&format!("a name has more than {MAX_NAME_BYTES} bytes")));
+                }
                 (Token::Word(&self.rest[..length]), length)
             }
             Some(sign) => (Token::Sign(sign), sign.len_utf8()),
@@ -191,6 +197,8 @@ mod tests {
     #[test]
     fn an_error_has_its_line() {
         assert_eq!(Tokens::new("\n/* x").unwrap_err(), BadText::Idl(2, "a comment has no end".into()));
+        let long = Tokens::new(&"x".repeat(1_025)).unwrap_err();
+        assert_eq!(long, BadText::Idl(1, "a name has more than 1024 bytes".into()));
         let mut tokens = Tokens::new("a\nb").unwrap();
         tokens.take().unwrap();
         assert_eq!(tokens.expect(';').unwrap_err(), BadText::Idl(2, "expected ';'".into()));

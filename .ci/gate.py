@@ -129,10 +129,13 @@ def parse_stages(words: list[str]) -> list[Stage]:
 
 def main() -> int:
     """Returns the exit status."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    usage = "%(prog)s [--partial] [--beside TARGET ...] TARGET ... [then ...]"
+    parser = argparse.ArgumentParser(usage=usage, description="Runs make targets and prints what each took.")
     parser.add_argument("--partial", action="store_true", help="leave out checks whose folders have not changed")
     arguments, words = parser.parse_known_args()
     stages = parse_stages(words)
+    if not stages:
+        parser.error("name a target")
     # Each target starts a make of its own: flags of the make above do not apply to it.
     for variable in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS"):
         os.environ.pop(variable, None)

@@ -104,6 +104,15 @@ class Lanes(unittest.TestCase):
             [gate.Stage(["build"], ["tools"]), gate.Stage(["test"], ["wait"]), gate.Stage(["last"], [])],
         )
 
+    def test_a_gate_without_targets_is_an_error(self) -> None:
+        with (
+            mock.patch.object(sys, "argv", ["gate.py", "--partial"]),
+            contextlib.redirect_stderr(io.StringIO()),
+            self.assertRaises(SystemExit) as ended,
+        ):
+            gate.main()
+        self.assertEqual(ended.exception.code, 2)
+
     def test_no_stage_begins_after_a_failure(self) -> None:
         def run(targets: list[str], _shown: bool) -> list[gate.Phase]:
             return [gate.Phase(name, 0.0, 0.0, name != "broken") for name in targets]

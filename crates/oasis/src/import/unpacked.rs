@@ -83,18 +83,18 @@ impl Unpacked {
     pub fn of(path: &Path) -> anyhow::Result<Self> {
         let unchanged = || Self { path: path.to_owned(), _folder: None };
         if path.is_dir() {
-            if !has_compressed_files(path)? {
+            let files = bag_files(path)?;
+            if !files.iter().any(|file| is_compressed(file)) {
                 return Ok(unchanged());
             }
             let folder = LockedFolder::new(&env::temp_dir())?;
-            for file in bag_files(path)? {
+            for file in files {
                 unpack(&file, folder.path())?;
             }
             return Ok(Self { path: folder.path().to_owned(), _folder: Some(folder) });
         }
-        let mut magic = [0; 4];
-        let read = File::open(path)?.read(&mut magic)?;
-        if magic[..read] != ZSTD_MAGIC && !magic[..read].starts_with(&GZIP_MAGIC) {
+        // Bytes that are read of a pipe are gone.
+        if !fs::metadata(path)?.is_file() || !has_magic(path)? {
             return Ok(unchanged());
         }
         let folder = LockedFolder::new(&env::temp_dir())?;
@@ -109,33 +109,31 @@ impl Unpacked {
 
 /// The path without the ending of a compressed file.
 pub fn without_compression(path: &Path) -> PathBuf {
-    match path.extension() {
-        Some(extension) if EXTENSIONS.iter().any(|of| extension == *of) => path.with_extension(""),
-        _ => path.to_owned(),
-    }
+    if is_compressed(path) { path.with_extension("") } else { path.to_owned() }
 }
 
-fn has_compressed_files(folder: &Path) -> anyhow::Result<bool> {
-    for entry in fs::read_dir(folder)? {
-        let path = entry?.path();
-        if without_compression(&path) != path {
-            return Ok(true);
-        }
-    }
-    Ok(false)
+fn has_magic(path: &Path) -> io::Result<bool> {
+    let mut magic = [0; 4];
+    let read = File::open(path)?.read(&mut magic)?;
+    Ok(magic[..read] == ZSTD_MAGIC || magic[..read].starts_with(&GZIP_MAGIC))
+}
+
+fn is_compressed(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| EXTENSIONS.iter().any(|of| extension == *of))
 }
 
 /// Unpacks a file into a folder, or copies one that is not compressed. Returns its new path.
 fn unpack(path: &Path, folder: &Path) -> anyhow::Result<PathBuf> {
     let name = without_compression(path);
     let to = folder.join(name.file_name().context("the file has no name")?);
-    if name == path && fs::hard_link(path, &to).is_ok() {
+    let has_magic = has_magic(path)?;
+    if !has_magic && fs::hard_link(path, &to).is_ok() {
         return Ok(to);
     }
     let size = fs::metadata(path)?.len();
-    let unpacked = match name == path {
-        true => fs::copy(path, &to).map(drop).map_err(Into::into),
-        false => decompress(path, &to, size.saturating_mul(MAX_RATIO).max(MAX_SMALL_BYTES)),
+    let unpacked = match has_magic {
+        false => fs::copy(path, &to).map(drop).map_err(Into::into),
+        true => decompress(path, &to, size.saturating_mul(MAX_RATIO).max(MAX_SMALL_BYTES)),
     };
     unpacked.with_context(|| {
         format!("unpacking {} into {} (TMPDIR chooses the folder)", path.display(), folder.display())
@@ -206,6 +204,14 @@ mod tests {
         fs::write(&path, &packed[..packed.len() / 2]).unwrap();
         let error = format!("{:#}", Unpacked::of(&path).err().unwrap());
         assert!(error.contains("unpacking") && error.contains("TMPDIR"), "{error}");
+    }
+
+    #[test]
+    fn a_folder_of_segments_beside_a_compressed_file_stays_as_it_is() {
+        let folder = TempDir::new().unwrap();
+        fs::write(folder.path().join("a.oseg"), "OASISSEG").unwrap();
+        fs::write(folder.path().join("notes.txt.gz"), GZIP_MAGIC).unwrap();
+        assert_eq!(Unpacked::of(folder.path()).unwrap().path(), folder.path());
     }
 
     #[test]

@@ -2,7 +2,7 @@
 const MAX_DELAYS = 8;
 /** Longer delays are those of a backlog, which ends, unless all batches have them. */
 const MAX_NODE_MS = 3000;
-/** What came later than this from the DAC was not sent as it was taken, but read from the log of the DAC. */
+/** Longest way from DAC to page of a sample that is sent at once. The DAC has read later ones from its log. */
 export const MAX_DOOR_MS = 2000;
 
 /**

@@ -19,7 +19,7 @@ use std::{
 };
 use tempfile::TempDir;
 
-/// Largest file that is read in one piece, so that its size is that of its content even if another file replaces it.
+/// Largest file that is read in one piece. Its size is that of its content then, even if another file replaces it.
 const MAX_SINGLE_READ_BYTES: u64 = 16 * 1024 * 1024;
 
 #[derive(Debug, Args)]

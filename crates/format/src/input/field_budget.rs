@@ -44,7 +44,7 @@ impl FieldBudget {
         self.take_name(&of.name) && self.take_bytes(bytes)
     }
 
-    /// The share of the bound of metrics: fields, or the memory of so many.
+    /// Returns how much of the bound of metrics is taken: the fields, or the fields that would take this memory.
     pub fn used(&self) -> usize {
         let by_memory = (MAX_SCHEMA_BYTES - self.bytes).div_ceil(FIELD_BYTES);
         (MAX_MEMBERS - self.fields).max(by_memory)

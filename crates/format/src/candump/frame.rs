@@ -30,7 +30,7 @@ impl<'a> Frame<'a> {
         let line = str::from_utf8(line).map_err(|_| FORM)?.trim();
         let (time, rest) = line.strip_prefix('(').and_then(|line| line.split_once(')')).ok_or(FORM)?;
         let seconds = TimeForm::named("s", false).ok_or(FORM)?;
-        let time = match time.contains('-') {
+        let time = match time.trim_start_matches('-').contains('-') {
             true => TimeForm::of_dates(&[time.trim()]).and_then(|form| form.parse(time).ok()),
             false => seconds.parse(time).ok(),
         };

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::input::{
     Column, ColumnTable, Defects, InputError, InputFile, InputOptions, Report, SeriesSet, TakeBatch,
-    TextLines, checked_time, infer, names::without_controls, unit_of,
+    TextLines, TimeShift, infer, names::without_controls, unit_of,
 };
 use oasis_wire::{
     schema::{EnumType, Enumerator, Metric, MetricType, ProbeType},
@@ -35,7 +35,7 @@ pub fn read(
     let mut defects = Defects::new(options.is_partial);
     each_frame(file, &mut defects, options, |frame, time, line| reading.sample(frame, time, line, take))?;
     reading.finish(take, !options.dbc.is_empty(), &mut report)?;
-    defects.report("lines", &mut report);
+    defects.report("lines", &mut report)?;
     Ok(report)
 }
 
@@ -69,7 +69,7 @@ fn each_frame(
 ) -> Result<(), InputError> {
     file.content.seek(SeekFrom::Start(0))?;
     let mut lines = TextLines::new(&mut *file.content);
-    let mut origin = None;
+    let mut shift = TimeShift::new(options.start);
     while let Some((number, line)) = lines.next()? {
         if line.trim_ascii().is_empty() {
             continue;
@@ -81,13 +81,9 @@ fn each_frame(
                 continue;
             }
         };
-        let time = match options.start {
-            Some(start) => frame.time - *origin.get_or_insert(frame.time) + i128::from(start),
-            None => frame.time,
-        };
-        match checked_time(time) {
+        match shift.apply(frame.time) {
             Ok(time) => take(&frame, time, line)?,
-            Err(why) => defects.add(|| format!("line {number}"), why.to_string())?,
+            Err(why) => defects.add_time(frame.interface, || format!("line {number}"), &why)?,
         }
     }
     Ok(())

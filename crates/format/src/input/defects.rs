@@ -1,6 +1,6 @@
 //! Defective records: the first one ends the reading, or all are counted.
 
-use super::{InputError, Report};
+use super::{InputError, Report, TimeRefused, early_times::EarlyTimes};
 use std::collections::BTreeMap;
 
 /// Reasons that are counted apart.
@@ -13,6 +13,7 @@ pub struct Defects {
     reasons: BTreeMap<String, (u64, String)>,
     /// Number of records with further reasons.
     others: u64,
+    early: EarlyTimes,
 }
 
 impl Defects {
@@ -41,11 +42,36 @@ impl Defects {
         Ok(())
     }
 
+    /// Adds a sample of a channel whose time an archive cannot have.
+    ///
+    /// # Errors
+    /// As [`Defects::add`]. Samples before 1970 are counted to the end of the file: [`Defects::report`] refuses them.
+    pub fn add_time(
+        &mut self,
+        channel: &str,
+        place: impl FnOnce() -> String,
+        why: &TimeRefused,
+    ) -> Result<(), InputError> {
+        if let TimeRefused::Early(time) = why {
+            self.early.add(channel, place, *time);
+            return Ok(());
+        }
+        self.add(place, why.to_string())
+    }
+
     /// Reports the defective records; `unit` names them in the plural, such as `lines`.
-    pub fn report(self, unit: &str, report: &mut Report) {
+    ///
+    /// # Errors
+    /// If samples are before 1970, unless defective records are left out.
+    pub fn report(self, unit: &str, report: &mut Report) -> Result<(), InputError> {
+        if !self.is_partial {
+            self.early.refuse()?;
+        }
+        self.early.report(report);
         for (why, (count, place)) in self.reasons {
             report.lose(None, count, format!("{count} {unit} skipped: {why} (first: {place})"));
         }
         report.lose(None, self.others, format!("{} more {unit} skipped, for other reasons", self.others));
+        Ok(())
     }
 }

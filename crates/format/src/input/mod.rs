@@ -12,6 +12,7 @@ pub(crate) mod bounds;
 pub mod columns;
 mod defects;
 mod description;
+mod early_times;
 mod error;
 mod field_budget;
 pub(crate) mod infer;
@@ -27,6 +28,7 @@ pub(crate) mod samples;
 mod series_set;
 mod text_lines;
 mod time;
+mod time_shift;
 mod units;
 
 pub(crate) use columns::{Cell, Column, ColumnTable};
@@ -43,6 +45,7 @@ pub(crate) use series_set::SeriesSet;
 pub(crate) use text_lines::TextLines;
 pub(crate) use time::{TIME_NAMES, TimeForm, time_unit_of_name};
 pub use time::{TimeRefused, TimeUnit, checked as checked_time};
+pub(crate) use time_shift::TimeShift;
 pub(crate) use units::{split_unit, unit_of};
 
 use std::{

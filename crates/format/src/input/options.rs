@@ -9,7 +9,7 @@ pub struct InputOptions {
     pub is_partial: bool,
     /// The instance of a file that names none.
     pub instance: Option<String>,
-    /// The time of the first sample of a recording without absolute times, nanoseconds since 1970.
+    /// The time of the first sample, nanoseconds since 1970; all others move with it.
     pub start: Option<u64>,
     /// CSV: the character between fields.
     pub delimiter: Option<u8>,

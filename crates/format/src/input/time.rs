@@ -40,9 +40,9 @@ pub enum TimeRefused {
     /// Another form.
     #[error("the time is not {0}")]
     Form(String),
-    /// Before 1970.
+    /// Before 1970, nanoseconds since then.
     #[error("the time is before 1970-01-01, and an archive has times from then on")]
-    Early,
+    Early(i128),
     /// Beyond the times of an archive.
     #[error("the time is after 2554, beyond the times of an archive")]
     Late,
@@ -191,7 +191,7 @@ pub(crate) fn time_unit_of_name(name: &str) -> Option<TimeUnit> {
 
 /// Returns a time as an archive has it.
 pub fn checked(time: i128) -> Result<u64, TimeRefused> {
-    if time < 0 { Err(TimeRefused::Early) } else { u64::try_from(time).map_err(|_| TimeRefused::Late) }
+    if time < 0 { Err(TimeRefused::Early(time)) } else { u64::try_from(time).map_err(|_| TimeRefused::Late) }
 }
 
 /// Parses a decimal number of a unit, exactly.
@@ -416,7 +416,7 @@ mod tests {
 
     #[test]
     fn times_beyond_those_of_an_archive_are_refused() {
-        assert_eq!(checked(-1), Err(TimeRefused::Early));
+        assert_eq!(checked(-1), Err(TimeRefused::Early(-1)));
         assert_eq!(checked(1 << 64), Err(TimeRefused::Late));
         assert_eq!(checked(T), Ok(1_700_000_000_000_000_000));
     }

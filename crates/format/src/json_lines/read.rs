@@ -5,9 +5,9 @@
 use crate::{
     input::{
         Defects, InputError, InputFile, InputFormat, InputOptions, RecordedSeries, Report, SeriesSet,
-        TakeBatch, TextLines, TimeForm, TimeUnit,
+        TakeBatch, TextLines, TimeForm, TimeRefused, TimeShift, TimeUnit,
         bounds::{MAX_METRICS, MAX_ROW},
-        checked_time, infer,
+        infer,
         json::{
             fields::{self, AbsentColumns, FieldCounts},
             shape::{Shape, Typing},
@@ -57,7 +57,7 @@ fn read(
     each_line(file, &mut defects, |defects, line, text| reading.line(defects, line, text, Some(&mut *take)))?;
     let mut report = Report::default();
     reading.finish(take, &mut report)?;
-    defects.report("lines", &mut report);
+    defects.report("lines", &mut report)?;
     Ok(report)
 }
 
@@ -97,6 +97,26 @@ struct Reading<'a> {
     row: Vec<u8>,
     /// The form of times, once one was read.
     form: Option<TimeForm>,
+    shift: TimeShift,
+}
+
+/// Why a line is no sample.
+enum BadLine {
+    Content(String),
+    /// The instance and its time.
+    Time(String, TimeRefused),
+}
+
+impl From<&str> for BadLine {
+    fn from(why: &str) -> Self {
+        Self::Content(why.to_owned())
+    }
+}
+
+impl From<String> for BadLine {
+    fn from(why: String) -> Self {
+        Self::Content(why)
+    }
 }
 
 struct OneSeries {
@@ -125,6 +145,7 @@ impl<'a> Reading<'a> {
             series: SeriesSet::default(),
             row: Vec::new(),
             form: None,
+            shift: TimeShift::new(options.start),
         }
     }
 
@@ -143,7 +164,8 @@ impl<'a> Reading<'a> {
         };
         let line = match self.parse(object) {
             Ok(line) => line,
-            Err(why) => return defects.add(place, why),
+            Err(BadLine::Content(why)) => return defects.add(place, why),
+            Err(BadLine::Time(instance, why)) => return defects.add_time(&instance, place, &why),
         };
         match take {
             None => self.survey(line, text),
@@ -154,14 +176,16 @@ impl<'a> Reading<'a> {
         }
     }
 
-    fn parse(&mut self, mut object: Map<String, Json>) -> Result<Line, String> {
+    fn parse(&mut self, mut object: Map<String, Json>) -> Result<Line, BadLine> {
         if let Some(Json::Object(_)) = object.get("metrics")
             && let (Some(Json::String(node)), Some(Json::String(instance))) =
                 (object.get("node"), object.get("instance"))
         {
             let (node, instance) = (without_controls(node), without_controls(instance));
             let number = |name: &str| object.get(name).and_then(Json::as_u64);
-            let time = number("time").ok_or("the member `time` is no number of nanoseconds")?;
+            let time = object.get("time").and_then(nanoseconds);
+            let time = time.ok_or("the member `time` is no number of nanoseconds")?;
+            let time = self.shift.apply(time).map_err(|why| BadLine::Time(instance.clone(), why))?;
             let run = object.get("run").and_then(Json::as_str).and_then(|run| run.parse().ok());
             let state = number("state").and_then(|state| u16::try_from(state).ok()).unwrap_or(0);
             let sequence = number("sequence");
@@ -183,8 +207,9 @@ impl<'a> Reading<'a> {
             Some(form) => form,
             None => self.form.insert(form_of(&text, self.options)?),
         };
-        let time = form.parse(&text).and_then(checked_time).map_err(|why| why.to_string())?;
+        let time = form.parse(&text).and_then(|time| self.shift.apply(time));
         let (instance, metrics) = (self.instance.clone(), Json::Object(object));
+        let time = time.map_err(|why| BadLine::Time(instance.clone(), why))?;
         Ok(Line { node: None, instance, run: None, sequence: None, state: 0, time, metrics })
     }
 
@@ -294,6 +319,11 @@ impl<'a> Reading<'a> {
         }
         Ok(())
     }
+}
+
+/// A whole number of nanoseconds.
+fn nanoseconds(time: &Json) -> Option<i128> {
+    time.as_u64().map(i128::from).or_else(|| time.as_i64().map(i128::from))
 }
 
 /// The form of a time.

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::input::{
     Cell, Column, ColumnTable, Defects, InputError, InputFile, InputOptions, Report, SeriesSet, TakeBatch,
-    TimeUnit, bounds::MAX_METRICS, checked_time, names::without_controls,
+    TimeRefused, TimeShift, TimeUnit, bounds::MAX_METRICS, names::without_controls,
 };
 use std::{collections::HashMap, io::SeekFrom};
 
@@ -29,7 +29,7 @@ pub fn read(
     each_point(file, &mut defects, |defects, line, point| reading.sample(line, point, defects, take))?;
     let mut report = Report::default();
     reading.finish(take, &mut report)?;
-    defects.report("points and fields", &mut report);
+    defects.report("points and fields", &mut report)?;
     Ok(report)
 }
 
@@ -52,6 +52,7 @@ fn each_point(
 struct Reading<'a> {
     options: &'a InputOptions,
     unit: Option<TimeUnit>,
+    shift: TimeShift,
     all: Vec<OneSeries>,
     places: HashMap<String, usize>,
     key: String,
@@ -59,6 +60,12 @@ struct Reading<'a> {
     series: SeriesSet,
     row: Vec<u8>,
     replaced: u64,
+}
+
+/// Why a point has no time of an archive.
+enum BadTime {
+    Absent,
+    Refused(TimeRefused),
 }
 
 struct OneSeries {
@@ -76,6 +83,7 @@ impl<'a> Reading<'a> {
         Self {
             options,
             unit: options.precision,
+            shift: TimeShift::new(options.start),
             all: Vec::new(),
             places: HashMap::new(),
             key: String::new(),
@@ -110,22 +118,38 @@ impl<'a> Reading<'a> {
     }
 
     /// The time of a point, nanoseconds since 1970.
-    fn time(&mut self, point: &Point<'_>) -> Result<u64, String> {
-        let Some(time) = point.time else {
-            let why = "the point has no time: --start TIME gives such points one";
-            return self.options.start.ok_or_else(|| why.to_owned());
-        };
+    fn time(&mut self, point: &Point<'_>) -> Result<u64, BadTime> {
+        let Some(time) = point.time else { return self.options.start.ok_or(BadTime::Absent) };
         // The default of InfluxDB is nanoseconds; times of this century tell other units.
         let unit = *self.unit.get_or_insert_with(|| match TimeUnit::of_magnitude(time as f64) {
             TimeUnit::Seconds if time.unsigned_abs() < 1_000_000_000 => TimeUnit::Nanoseconds,
             unit => unit,
         });
-        checked_time(i128::from(time) * unit.nanoseconds()).map_err(|why| why.to_string())
+        self.shift.apply(i128::from(time) * unit.nanoseconds()).map_err(BadTime::Refused)
+    }
+
+    fn add_defect(
+        &mut self,
+        line: u64,
+        point: &Point<'_>,
+        why: BadTime,
+        defects: &mut Defects,
+    ) -> Result<(), InputError> {
+        let place = || format!("line {line}");
+        match why {
+            BadTime::Absent => {
+                defects.add(place, "the point has no time: --start TIME gives such points one")
+            }
+            BadTime::Refused(why) => {
+                series_key(point, None, &mut self.key);
+                defects.add_time(&self.key, place, &why)
+            }
+        }
     }
 
     fn survey(&mut self, line: u64, point: &Point<'_>, defects: &mut Defects) -> Result<(), InputError> {
         if let Err(why) = self.time(point) {
-            return defects.add(|| format!("line {line}"), why);
+            return self.add_defect(line, point, why, defects);
         }
         let at = self.place(point)?;
         let Some(series) = self.all.get_mut(at) else { return Ok(()) };
@@ -172,7 +196,7 @@ impl<'a> Reading<'a> {
     ) -> Result<(), InputError> {
         let time = match self.time(point) {
             Ok(time) => time,
-            Err(why) => return defects.add(|| format!("line {line}"), why),
+            Err(why) => return self.add_defect(line, point, why, defects),
         };
         let at = self.place(point)?;
         let Some(series) = self.all.get_mut(at) else { return Ok(()) };

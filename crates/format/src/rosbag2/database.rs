@@ -1,7 +1,7 @@
 //! Reads one database. It is not trusted: no view, trigger or virtual table of it runs, and values have a bounded length.
 
 use super::topics::{Described, Topics};
-use crate::input::{Defects, InputError, TakeBatch, bounds::MAX_MESSAGE, checked_time};
+use crate::input::{Defects, InputError, TakeBatch, TimeShift, bounds::MAX_MESSAGE};
 use rusqlite::{Connection, ErrorCode, OpenFlags, config::DbConfig, limits::Limit, types::ValueRef};
 use std::{fs, path::Path};
 
@@ -67,6 +67,7 @@ pub fn topics(path: &Path) -> Result<Vec<Described>, InputError> {
 pub fn messages(
     path: &Path,
     topics: &mut Topics,
+    shift: &mut TimeShift,
     defects: &mut Defects,
     take: &mut TakeBatch<'_>,
 ) -> Result<Option<String>, InputError> {
@@ -89,9 +90,9 @@ pub fn messages(
             defects.add(place, "its topic and time are no integers, or its data no blob")?;
             continue;
         };
-        match checked_time(time.into()) {
+        match shift.apply(time.into()) {
             Ok(time) => topics.message(topic, time, data, &place, defects, take)?,
-            Err(why) => defects.add(place, why.to_string())?,
+            Err(why) => defects.add_time(topics.name(topic), place, &why)?,
         }
     }
 }

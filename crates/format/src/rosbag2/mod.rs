@@ -9,7 +9,7 @@ mod topics;
 
 pub use folder::bag_files;
 
-use crate::input::{Defects, InputError, InputFile, InputFormat, InputOptions, Report, TakeBatch};
+use crate::input::{Defects, InputError, InputFile, InputFormat, InputOptions, Report, TakeBatch, TimeShift};
 use topics::Topics;
 
 /// Recordings of rosbag2 in SQLite.
@@ -36,9 +36,9 @@ fn read(
         topics.describe(&database::topics(path)?);
     }
     topics.name_instances();
-    let mut report = Report::default();
+    let (mut report, mut shift) = (Report::default(), TimeShift::new(options.start));
     for path in &files {
-        if let Some(why) = database::messages(path, &mut topics, &mut defects, take)? {
+        if let Some(why) = database::messages(path, &mut topics, &mut shift, &mut defects, take)? {
             let remedy = "`sqlite3 FILE .recover` may save more";
             if !options.is_partial {
                 let why = format!("{}: damaged: {why}", path.display());
@@ -56,7 +56,7 @@ fn read(
         }
     }
     topics.finish(take, &mut report)?;
-    defects.report("messages", &mut report);
+    defects.report("messages", &mut report)?;
     Ok(report)
 }
 

@@ -100,6 +100,12 @@ impl Topics {
         self.current = places.collect();
     }
 
+    /// The name of a topic of the current file.
+    pub fn name(&self, id: i64) -> &str {
+        let topic = self.current.get(&id).and_then(|at| self.all.get(*at));
+        topic.map_or("messages without a topic", |topic| topic.name.as_str())
+    }
+
     /// Adds a message.
     pub fn message(
         &mut self,

@@ -43,7 +43,7 @@ pub fn read(
         reading.message(&message, &mut defects, take)?;
     }
     let mut report = reading.finish(take)?;
-    defects.report("messages", &mut report);
+    defects.report("messages", &mut report)?;
     if let Some(at) = messages.cut {
         report.is_damaged = true;
         report.lose(None, 1, format!("the file ends in the message at byte {at}, later messages are lost"));
@@ -304,7 +304,7 @@ impl Reading {
         };
         let checked = match time_of(time, self.offset) {
             Ok(checked) => checked,
-            Err(why) => return defects.add(place, format!("{}: {why}", topic.instance)),
+            Err(why) => return defects.add_time(&topic.instance, place, &why),
         };
         let series = match (topic.series, topic.probe_type.clone()) {
             (Some(series), _) => series,
@@ -455,7 +455,7 @@ impl Reading {
         texts::log_row(*level, &target, text.trim_end_matches(['\0', '\n']), &mut self.row);
         let Some(log_type) = texts::log_type() else { return Ok(()) };
         if let Err(why) = time_of(time, self.offset) {
-            return defects.add(place, format!("a log record: {why}"));
+            return defects.add_time("log", place, &why);
         }
         self.now = self.now.max(time);
         self.others.log = self.other(("log", log_type), self.others.log, time, take)?;

@@ -11,3 +11,4 @@ mod mcap_ros2;
 mod mcap_seeds;
 mod reference;
 mod round_trips;
+mod times_before_1970;

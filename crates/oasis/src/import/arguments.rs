@@ -48,7 +48,7 @@ pub struct ContentArguments {
     /// Instance of a file without names of instances [default: the file name without extension].
     #[arg(long, value_name = "NAME")]
     instance: Option<String>,
-    /// Time of the first sample of a file with times since its start.
+    /// Time of the first sample; all others move with it. For times since a start, or before 1970.
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     start: Option<String>,
     /// CSV: character between fields, or tab [default: found in the file].

@@ -10,8 +10,9 @@ use super::{
 use crate::{
     input::{
         Defects, InputError, InputFile, InputOptions, RecordedSeries, Report, SeriesSet, TakeBatch,
+        TimeShift,
         bounds::MAX_ROW,
-        checked_time, infer,
+        infer,
         json::fields::{self, AbsentColumns, FieldCounts},
         samples::Head,
     },
@@ -54,17 +55,15 @@ pub fn read(
         Ok(true)
     })?;
     let mut report = Report::default();
+    row_defects.report("rows", &mut report)?;
+    defects.report("parts", &mut report)?;
     reading.finish(content, take, &mut report)?;
-    defects.report("parts", &mut report);
-    row_defects.report("rows", &mut report);
     Ok(report)
 }
 
 struct Reading {
     times: Times,
-    start: Option<u64>,
-    /// The time of the first row, from which `start` counts.
-    origin: Option<i128>,
+    shift: TimeShift,
     is_export: bool,
     instance: String,
     identity: Vec<u8>,
@@ -103,8 +102,7 @@ impl Reading {
         let probe_type = written.unwrap_or_else(|| infer::described(&type_name, metrics));
         Ok(Self {
             times,
-            start: options.start,
-            origin: None,
+            shift: TimeShift::new(options.start),
             is_export,
             instance,
             identity: identity(file)?,
@@ -164,13 +162,14 @@ impl Reading {
         take: &mut TakeBatch<'_>,
     ) -> Result<(), InputError> {
         let place = || format!("row {}", number + 1);
-        let time = self.times.time(batch, row, number).map(|time| match self.start {
-            Some(start) => time - *self.origin.get_or_insert(time) + i128::from(start),
-            None => time,
-        });
-        let time = match time.and_then(checked_time) {
+        let time = self.times.time(batch, row, number).and_then(|time| self.shift.apply(time));
+        let time = match time {
             Ok(time) => time,
-            Err(why) => return defects.add(place, why.to_string()),
+            Err(why) => {
+                let origin = if self.is_export { Origin::of(batch, row) } else { None };
+                let channel = origin.as_ref().map_or(&self.instance, |origin| &origin.instance);
+                return defects.add_time(channel, place, &why);
+            }
         };
         let numbers = self.is_export.then(|| export::numbers(batch, row));
         if numbers == Some(None) {

@@ -211,10 +211,7 @@ fn times_are_numbers_or_texts_with_a_unit_by_option_name_or_size() {
     assert!(error.starts_with("no column with times: name it with --time-column"), "{error}");
     assert!(error.ends_with("x, odd"), "{error}");
     let early = refused(&IPC_INPUT, &batch("time_s", ints([1, -1])));
-    assert_eq!(
-        early,
-        "row 2: the time is before 1970-01-01, and an archive has times from then on: correct it, or import the rest with --partial"
-    );
+    assert!(early.contains("(first: row 2, 1969-12-31T23:59:59Z)"), "{early}");
 }
 
 #[test]

@@ -151,7 +151,7 @@ fn scaled(real: f64, scale: i128) -> Result<i128, TimeRefused> {
         return Err(TimeRefused::Form("a number".into()));
     }
     if real.abs() > 1e20 {
-        return Err(if real < 0.0 { TimeRefused::Early } else { TimeRefused::Late });
+        return Err(if real < 0.0 { TimeRefused::Early(i128::MIN) } else { TimeRefused::Late });
     }
     let whole = real.trunc();
     Ok(whole as i128 * scale + ((real - whole) * scale as f64).round() as i128)

@@ -5,10 +5,13 @@ use crate::{
     input::{InputError, InputOptions, TIME_NAMES, TimeForm, TimeUnit, split_unit, time_unit_of_name},
     visible::shortened,
 };
+use csv::ByteRecord;
 use std::collections::HashSet;
 
 /// The columns of `oasis export --format csv`.
 const OWN: [&str; 7] = ["node", "instance", "run", "time", "time_ns", "sequence", "state"];
+/// The place of the instance in them.
+const INSTANCE: usize = 1;
 /// Names of the columns of the long form.
 const LONG_NAMES: [&str; 9] =
     ["name", "signal", "channel", "topic", "metric", "variable", "series", "key", "tag"];
@@ -56,6 +59,16 @@ pub enum Form {
 }
 
 impl Layout {
+    /// The name of the series of a record, if the record has it.
+    pub fn channel<'r>(&self, record: &'r ByteRecord) -> Option<&'r str> {
+        let at = match self.form {
+            Form::Wide => return None,
+            Form::Long { name, .. } => name,
+            Form::Own => INSTANCE,
+        };
+        str::from_utf8(record.get(at)?).ok()
+    }
+
     /// Finds the columns.
     ///
     /// # Errors

@@ -10,7 +10,7 @@ mod series;
 
 use crate::input::{
     DETECT_BYTES, Defects, InputError, InputFile, InputFormat, InputOptions, Report, TakeBatch, TimeForm,
-    TimeRefused,
+    TimeRefused, TimeShift,
 };
 use csv::ByteRecord;
 use dialect::Dialect;
@@ -56,13 +56,13 @@ fn read(
     let mut defects = Defects::new(options.is_partial);
     let no_utf8 = each_row(file, &dialect, &layout, options, &mut defects, |row| series.sample(&row, take))?;
     series.finish(take, &mut report)?;
+    defects.report("lines", &mut report)?;
     if series.is_empty() {
         return Err(InputError::file(
             "no line with values",
             "check the file, and the options of its dialect",
         ));
     }
-    defects.report("lines", &mut report);
     let text = format!("{no_utf8} texts are not UTF-8: other bytes became U+FFFD");
     report.lose(None, no_utf8, text);
     note_dialect(&dialect, &layout, options, &series, &mut report);
@@ -72,9 +72,8 @@ fn read(
 /// A row with the fields that every row of the file has, and its time.
 struct Row<'a> {
     fields: &'a ByteRecord,
-    time: i128,
-    /// The same as an archive has it.
-    checked: u64,
+    /// Nanoseconds since 1970.
+    time: u64,
 }
 
 /// Reads all rows. Returns the number of texts that are not UTF-8.
@@ -86,10 +85,11 @@ fn each_row(
     defects: &mut Defects,
     mut take: impl FnMut(Row<'_>) -> Result<(), InputError>,
 ) -> Result<u64, InputError> {
+    let file_instance = options.instance.clone().unwrap_or_else(|| file.stem());
     file.content.seek(SeekFrom::Start(dialect.start))?;
     let mut lines = Lines::new(&mut *file.content, dialect);
     let (mut fields, mut rows, mut no_utf8) = (ByteRecord::new(), 0_u64, 0);
-    let mut origin = None;
+    let mut shift = TimeShift::new(options.start);
     while lines.next(&mut fields)? {
         if rows == 0 && dialect.has_header && lines.is_first() {
             continue;
@@ -104,14 +104,13 @@ fn each_row(
             Times::Column { at, form } => time_of(&fields, *at, form),
             Times::Rate(rate) => Ok((rows as f64 * (1e9 / rate)).round() as i128),
         };
-        let time = time.map(|time| match options.start {
-            Some(start) => time - *origin.get_or_insert(time) + i128::from(start),
-            None => time,
-        });
         rows += 1;
-        match time.and_then(|time| Ok((time, crate::input::checked_time(time)?))) {
-            Ok((time, checked)) => take(Row { fields: &fields, time, checked })?,
-            Err(why) => defects.add(|| format!("line {line}"), why.to_string())?,
+        match time.and_then(|time| shift.apply(time)) {
+            Ok(time) => take(Row { fields: &fields, time })?,
+            Err(why) => {
+                let channel = layout.channel(&fields).map_or_else(|| file_instance.clone(), str::to_owned);
+                defects.add_time(&channel, || format!("line {line}"), &why)?;
+            }
         }
     }
     Ok(no_utf8)

@@ -95,7 +95,7 @@ impl AllSeries {
     /// Counts the values of a row.
     pub fn survey(&mut self, row: &Row<'_>) -> Result<(), InputError> {
         let at = self.place(row)?;
-        self.earliest = self.earliest.min(row.checked);
+        self.earliest = self.earliest.min(row.time);
         let Some(series) = self.all.get_mut(at) else { return Ok(()) };
         series.rows += 1;
         for (surveyed, field) in series.columns.iter_mut().zip(&self.metrics) {
@@ -148,7 +148,7 @@ impl AllSeries {
         let mut identity = recorded.instance.clone().into_bytes();
         identity.extend(self.layout.names.iter().flat_map(|name| name.bytes().chain([0])));
         identity.extend_from_slice(row.fields.as_slice());
-        identity.extend_from_slice(&row.time.to_le_bytes());
+        identity.extend_from_slice(&i128::from(row.time).to_le_bytes());
         let columns = columns.collect();
         self.all.push(OneSeries { recorded, columns, rows: 0, identity, table: None });
         self.places.insert(self.key.clone(), self.all.len() - 1);
@@ -196,16 +196,16 @@ impl AllSeries {
             cell(field, kind, numbers)
         });
         if self.layout.form != Form::Own {
-            return self.samples.push(*samples, row.checked, &self.row, take);
+            return self.samples.push(*samples, row.time, &self.row, take);
         }
         let number = |at: usize| text_of(row.fields, at).parse::<u64>().ok();
         let state = number(6).and_then(|state| u16::try_from(state).ok()).unwrap_or(0);
         match number(5) {
             Some(sequence) => {
-                let head = Head { time: row.checked, sequence, state };
+                let head = Head { time: row.time, sequence, state };
                 self.samples.push_numbered(*samples, head, &self.row, take)
             }
-            None => self.samples.push(*samples, row.checked, &self.row, take),
+            None => self.samples.push(*samples, row.time, &self.row, take),
         }
     }
 

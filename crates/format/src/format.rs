@@ -1,6 +1,6 @@
 //! The description of a format, and its interfaces.
 
-use crate::{Gap, Source, WriteError, table::Cell};
+use crate::{Gap, Source, WriteError, WriteOptions, table::Cell};
 use oasis_wire::batch::Sample;
 use std::{
     io::{self, Write},
@@ -48,7 +48,7 @@ pub struct RowFormat {
 
 /// Begins a file of samples.
 pub type OpenSamples =
-    for<'a> fn(&'a mut (dyn Write + Send)) -> Result<Box<dyn SampleWriter + 'a>, WriteError>;
+    for<'a> fn(&'a mut (dyn Write + Send), &WriteOptions) -> Result<Box<dyn SampleWriter + 'a>, WriteError>;
 
 /// Begins the result of a query.
 pub type OpenRows = for<'a> fn(&'a mut dyn Write) -> Box<dyn RowWriter + 'a>;

@@ -8,7 +8,7 @@
 //!
 //! ```
 //! use oasis_wire::probe_kind::ProbeKind;
-//! use oasis_format::{Source, find};
+//! use oasis_format::{Source, WriteOptions, find};
 //! use oasis_wire::{batch::Sample, quantity::Epoch, value::Value};
 //! use std::sync::Arc;
 //!
@@ -24,7 +24,7 @@
 //!
 //! let samples = find("csv").and_then(|format| format.samples.as_ref()).ok_or("CSV holds samples")?;
 //! let mut file = Vec::new();
-//! let mut writer = (samples.open)(&mut file)?;
+//! let mut writer = (samples.open)(&mut file, &WriteOptions::default())?;
 //! writer.sample(&source, 0, &sample)?;
 //! writer.finish()?;
 //! drop(writer);
@@ -41,12 +41,14 @@ mod source;
 pub mod table;
 pub mod visible;
 mod write_error;
+mod write_options;
 
 pub use input::columns;
 
 pub mod arrow;
 mod candump;
 mod csv;
+mod csv_dialect;
 pub mod json_lines;
 pub mod line_protocol;
 #[cfg(feature = "mcap")]
@@ -60,9 +62,11 @@ pub mod rosbag2;
 mod text;
 mod ulog;
 
+pub use csv_dialect::{BadDialect, CsvDialect, CsvOptions};
 pub use format::{Format, Order, RowFormat, RowWriter, SampleFormat, SampleWriter};
 pub use source::{Gap, Source};
 pub use write_error::WriteError;
+pub use write_options::WriteOptions;
 
 /// Every format, in the order of help and reference; the first supported one is the default.
 pub const FORMATS: &[Format] = &[

@@ -2,7 +2,7 @@
 //! format is listed, and refuses to write.
 
 use crate::{
-    Format, Order, SampleFormat, SampleWriter, WriteError,
+    Format, Order, SampleFormat, SampleWriter, WriteError, WriteOptions,
     input::{InputError, InputFile, InputFormat, InputOptions, Report, TakeBatch},
 };
 use std::io::Write;
@@ -23,12 +23,18 @@ pub(crate) const FORMAT: Format = Format {
 };
 
 #[cfg(feature = "mcap")]
-fn open(out: &mut (dyn Write + Send)) -> Result<Box<dyn SampleWriter + '_>, WriteError> {
+fn open<'a>(
+    out: &'a mut (dyn Write + Send),
+    _: &WriteOptions,
+) -> Result<Box<dyn SampleWriter + 'a>, WriteError> {
     Ok(Box::new(crate::mcap::McapWriter::new(out)?))
 }
 
 #[cfg(not(feature = "mcap"))]
-fn open(_out: &mut (dyn Write + Send)) -> Result<Box<dyn SampleWriter + '_>, WriteError> {
+fn open<'a>(
+    _: &'a mut (dyn Write + Send),
+    _: &WriteOptions,
+) -> Result<Box<dyn SampleWriter + 'a>, WriteError> {
     Err(WriteError::NotBuilt("mcap"))
 }
 

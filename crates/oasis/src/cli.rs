@@ -247,6 +247,7 @@ Exit status: 0 if each file was imported completely, 3 if messages or values are
   oasis export --archive ~/samples my-host/processor --from -1h --jsonl | jq .metrics
   oasis export --archive ~/samples -o tables/            all of it, a file for each probe type
   oasis export --archive ~/samples '*/processor' -o processors.csv
+  oasis export --archive ~/samples my-host/processor --decimal comma --units -o processor.csv
   oasis export --archive ~/samples --run 'soak, pump 3 hot' --jsonl
   oasis export --archive ~/samples --format mcap -o everything.mcap
   oasis export --archive ~/samples --jsonl --from 2026-05-04T12:00Z --to 2026-05-04T12:05Z")]

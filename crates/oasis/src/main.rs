@@ -10,6 +10,7 @@ mod ca;
 mod cli;
 mod completions;
 mod config;
+mod csv_flags;
 mod diagnostics;
 #[cfg(all(test, feature = "live"))]
 mod documented_commands;

@@ -50,7 +50,7 @@ pub use {parquet::Parquet, rows::Rows, schema::schema, stream::Stream};
 
 #[cfg(not(feature = "arrow"))]
 use crate::input::{InputError, InputFile, InputOptions, Report, TakeBatch};
-use crate::{Format, Order, SampleFormat, SampleWriter, WriteError, input::InputFormat};
+use crate::{Format, Order, SampleFormat, SampleWriter, WriteError, WriteOptions, input::InputFormat};
 use std::io::Write;
 
 /// The media type of a stream.
@@ -87,22 +87,34 @@ pub(crate) const PARQUET_FORMAT: Format = Format {
 };
 
 #[cfg(feature = "arrow")]
-fn open_stream(out: &mut (dyn Write + Send)) -> Result<Box<dyn SampleWriter + '_>, WriteError> {
+fn open_stream<'a>(
+    out: &'a mut (dyn Write + Send),
+    _: &WriteOptions,
+) -> Result<Box<dyn SampleWriter + 'a>, WriteError> {
     Ok(Box::new(writer::TableWriter::stream(out)))
 }
 
 #[cfg(feature = "arrow")]
-fn open_parquet(out: &mut (dyn Write + Send)) -> Result<Box<dyn SampleWriter + '_>, WriteError> {
+fn open_parquet<'a>(
+    out: &'a mut (dyn Write + Send),
+    _: &WriteOptions,
+) -> Result<Box<dyn SampleWriter + 'a>, WriteError> {
     Ok(Box::new(writer::TableWriter::parquet(out)))
 }
 
 #[cfg(not(feature = "arrow"))]
-fn open_stream(_out: &mut (dyn Write + Send)) -> Result<Box<dyn SampleWriter + '_>, WriteError> {
+fn open_stream<'a>(
+    _out: &'a mut (dyn Write + Send),
+    _: &WriteOptions,
+) -> Result<Box<dyn SampleWriter + 'a>, WriteError> {
     Err(WriteError::NotBuilt("arrow"))
 }
 
 #[cfg(not(feature = "arrow"))]
-fn open_parquet(_out: &mut (dyn Write + Send)) -> Result<Box<dyn SampleWriter + '_>, WriteError> {
+fn open_parquet<'a>(
+    _out: &'a mut (dyn Write + Send),
+    _: &WriteOptions,
+) -> Result<Box<dyn SampleWriter + 'a>, WriteError> {
     Err(WriteError::NotBuilt("arrow"))
 }
 

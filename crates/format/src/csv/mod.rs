@@ -4,12 +4,11 @@ mod harmless;
 mod read;
 
 use crate::{
-    Format, Order, RowFormat, RowWriter, SampleFormat, SampleWriter, Source, WriteError,
+    CsvDialect, Format, Order, RowFormat, RowWriter, SampleFormat, SampleWriter, Source, WriteError,
     table::{Cell, Table},
 };
-use csv::{ErrorKind, Writer};
+use csv::{ErrorKind, Writer, WriterBuilder};
 use harmless::harmless;
-use jiff::Timestamp;
 use oasis_wire::{batch::Sample, schema::ProbeType};
 pub(crate) use read::INPUT;
 use std::{
@@ -27,11 +26,11 @@ pub(crate) const FORMAT: Format = Format {
         help: "For spreadsheets: one line for each sample, one column for each metric; instances of one probe type",
         is_table: true,
         order: Order::ByInstance,
-        open: |out| Ok(Box::new(Csv::new(out))),
+        open: |out, options| Ok(Box::new(Csv::new(out, options.dialect.clone()))),
     }),
     rows: Some(RowFormat {
         help: "RFC 4180; text that looks like a formula gets a leading apostrophe",
-        open: |out| Box::new(Csv::new(out)),
+        open: |out| Box::new(Csv::new(out, CsvDialect::default())),
     }),
 };
 
@@ -41,21 +40,23 @@ const FIXED: [&str; 7] = ["node", "instance", "run", "time", "time_ns", "sequenc
 /// Writes a CSV file.
 struct Csv<W: Write> {
     out: Writer<W>,
+    dialect: CsvDialect,
     /// The probe type and its columns; `None` before the first sample.
     table: Option<(Arc<ProbeType>, Table)>,
 }
 
 impl<W: Write> Csv<W> {
-    fn new(out: W) -> Self {
-        Self { out: Writer::from_writer(out), table: None }
+    fn new(out: W, dialect: CsvDialect) -> Self {
+        let out = WriterBuilder::new().delimiter(dialect.delimiter).from_writer(out);
+        Self { out, dialect, table: None }
     }
 
     fn record(&mut self, fields: impl IntoIterator<Item = String>) -> io::Result<()> {
         self.out.write_record(fields).map_err(io_error)
     }
 
-    /// The table of the samples' type; the first sample writes the names of its columns.
-    fn table(&mut self, probe_type: &Arc<ProbeType>) -> Result<&Table, WriteError> {
+    /// Finds the table of the samples' type; the first sample writes the names of its columns.
+    fn table(&mut self, probe_type: &Arc<ProbeType>) -> Result<(), WriteError> {
         let table = match self.table.take() {
             Some((known, table)) => {
                 WriteError::check_type(&known, probe_type)?;
@@ -63,24 +64,28 @@ impl<W: Write> Csv<W> {
             }
             None => {
                 let table = Table::new(probe_type);
-                let metrics = table.columns.iter().map(|column| harmless(&column.name));
-                self.record(FIXED.map(str::to_owned).into_iter().chain(metrics))?;
+                let metrics = table.columns.iter();
+                let metrics = metrics.map(|of| harmless(&self.dialect.heading(&of.name, of.unit.as_deref())));
+                let names: Vec<_> = FIXED.map(str::to_owned).into_iter().chain(metrics).collect();
+                self.record(names)?;
                 table
             }
         };
-        Ok(&self.table.insert((probe_type.clone(), table)).1)
+        self.table = Some((probe_type.clone(), table));
+        Ok(())
     }
 }
 
 impl<W: Write> SampleWriter for Csv<W> {
     fn sample(&mut self, source: &Arc<Source>, state: u16, sample: &Sample) -> Result<(), WriteError> {
-        let table = self.table(&source.probe_type)?;
-        let cells: Vec<_> = table.cells(&sample.values).map(|cell| metric(&cell)).collect();
+        self.table(&source.probe_type)?;
+        let cells = self.table.iter().flat_map(|(_, table)| table.cells(&sample.values));
+        let cells: Vec<_> = cells.map(|cell| metric(&cell, &self.dialect)).collect();
         let fixed = [
             harmless(&source.node),
             harmless(&source.instance),
             source.run.to_string(),
-            date_and_time(sample.time),
+            self.dialect.time(sample.time),
             sample.time.to_string(),
             sample.sequence.to_string(),
             state.to_string(),
@@ -119,18 +124,12 @@ fn field(cell: &Cell<'_>) -> String {
 }
 
 /// Formats a metric. A finite real keeps its decimal point, so that programs that guess column types find a real.
-fn metric(cell: &Cell<'_>) -> String {
+fn metric(cell: &Cell<'_>, dialect: &CsvDialect) -> String {
     match cell {
-        Cell::Real32(value) if value.is_finite() => format!("{value:?}"),
-        Cell::Real64(value) if value.is_finite() => format!("{value:?}"),
+        Cell::Real32(value) if value.is_finite() => dialect.number(format!("{value:?}")),
+        Cell::Real64(value) if value.is_finite() => dialect.number(format!("{value:?}")),
         cell => field(cell),
     }
-}
-
-/// RFC 3339, UTC, with all nine digits of a second: texts sort as times do.
-fn date_and_time(nanoseconds: u64) -> String {
-    let time = Timestamp::from_nanosecond(nanoseconds.into());
-    time.map(|time| format!("{time:.9}")).unwrap_or_default()
 }
 
 /// Unwraps the error of the output from the error of the library.

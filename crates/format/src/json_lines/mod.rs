@@ -25,7 +25,7 @@ pub(crate) const FORMAT: Format = Format {
         help: "One JSON object in each line",
         is_table: false,
         order: Order::ByInstance,
-        open: |out| Ok(Box::new(JsonLines::new(out))),
+        open: |out, _| Ok(Box::new(JsonLines::new(out))),
     }),
     rows: Some(RowFormat { help: "One JSON object in each line", open: |out| Box::new(JsonLines::new(out)) }),
 };

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test says what it expects by unwrapping")]
 
 mod corpus;
+mod csv_dialects;
 #[cfg(feature = "mcap")]
 mod mcap_bounds;
 #[cfg(feature = "mcap")]

@@ -1,7 +1,7 @@
 //! An export in each format comes back with equal samples, sequence numbers and gaps.
 
 use oasis_format::{
-    Gap, Source,
+    Gap, Source, WriteOptions,
     input::{InputFile, InputOptions, Report},
     inputs,
 };
@@ -53,7 +53,7 @@ fn come_back(name: &str) -> (Instances, Report) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("export").with_extension(format.extension);
     let mut file = File::create(&path).unwrap();
-    let mut writer = (format.samples.as_ref().unwrap().open)(&mut file).unwrap();
+    let mut writer = (format.samples.as_ref().unwrap().open)(&mut file, &WriteOptions::default()).unwrap();
     for instance in ["a", "b"] {
         for sample in samples() {
             if sample.sequence == 9 {

@@ -1,5 +1,6 @@
 //! The arguments of `oasis export`.
 
+use super::content::ContentArguments;
 use crate::{archive_folder::ArchiveFolder, features, formats, target::Target};
 use anyhow::Context;
 use clap::Args;
@@ -30,6 +31,8 @@ pub struct Arguments {
     /// Folder of accounts and audit log, where the export is recorded if it can be written [default: as for oasis audit-log].
     #[arg(long, value_name = "DIR", env = "OASIS_ACCESS")]
     pub access: Option<PathBuf>,
+    #[command(flatten)]
+    pub content: ContentArguments,
 }
 
 impl Arguments {

@@ -1,6 +1,7 @@
 //! `oasis export`: writes samples of an archive to a file for other programs, also while its DAC runs.
 
 mod arguments;
+mod content;
 mod output;
 mod samples;
 mod tables;
@@ -16,7 +17,7 @@ pub use arguments::Arguments;
 
 use anyhow::{Context, bail};
 use oasis_format::visible::Visible;
-use oasis_format::{Format, Gap, SampleFormat, SampleWriter, WriteError};
+use oasis_format::{Format, Gap, SampleFormat, SampleWriter, WriteError, WriteOptions};
 use oasis_store::{History, Missing};
 use oasis_wire::{loss::Cause, schema::ProbeType};
 use output::Output;
@@ -48,6 +49,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
 }
 
 fn export(arguments: &Arguments, format: &'static Format) -> anyhow::Result<()> {
+    let options = arguments.content.options(format)?;
     let archive = arguments.archive.find()?;
     let history = History::open(&archive)?;
     let (from, to) = span(&history, arguments)?;
@@ -59,7 +61,7 @@ fn export(arguments: &Arguments, format: &'static Format) -> anyhow::Result<()> 
     let samples = samples_of(format)?;
     let output = arguments.output.as_deref();
     if let Some(folder) = output.filter(|path| samples.is_table && tables::is_folder(path)) {
-        return tables::write_each(&history, &targets, span, format, folder);
+        return tables::write_each(&history, &targets, span, (format, &options), folder);
     }
     if samples.is_table {
         one_type(&history, &targets, span)?;
@@ -70,7 +72,7 @@ fn export(arguments: &Arguments, format: &'static Format) -> anyhow::Result<()> 
         );
     }
     // `oasis export | head` is not an error.
-    if let Some(written) = write(&history, &targets, span, samples, output, None)? {
+    if let Some(written) = write(&history, &targets, span, (samples, &options), output, None)? {
         eprintln!("{}", summary(written, &targets));
     }
     Ok(())
@@ -93,12 +95,12 @@ fn write(
     history: &History,
     targets: &[Target],
     span: Span,
-    format: &SampleFormat,
+    (format, options): (&SampleFormat, &WriteOptions),
     output: Option<&Path>,
     only: Option<&ProbeType>,
 ) -> anyhow::Result<Option<u64>> {
     let mut out = Output::open(output)?;
-    let mut writer = (format.open)(&mut out)?;
+    let mut writer = (format.open)(&mut out, options)?;
     let samples = Samples::new(history, targets, span, format.order);
     let progress = if output.is_some() { Progress::new() } else { Progress::beside_output() };
     let written = match write_all(samples, only, &mut *writer, progress) {

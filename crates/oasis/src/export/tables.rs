@@ -4,7 +4,7 @@ use super::{Span, samples_of, summary, write};
 use crate::target::Target;
 use anyhow::{Context, bail};
 use oasis_format::{
-    Format,
+    Format, WriteOptions,
     table::{Names, table_name},
 };
 use oasis_store::History;
@@ -26,7 +26,7 @@ pub fn write_each(
     history: &History,
     targets: &[Target],
     span: Span,
-    format: &'static Format,
+    (format, options): (&'static Format, &WriteOptions),
     folder: &Path,
 ) -> anyhow::Result<()> {
     fs::create_dir_all(folder).with_context(|| format!("cannot create the folder {}", folder.display()))?;
@@ -46,7 +46,8 @@ pub fn write_each(
         }
         files += 1;
         let path = folder.join(format!("{name}.{}", format.extension));
-        let written = write(history, &of_type, span, samples_of(format)?, Some(&path), Some(&probe_type))?;
+        let samples = (samples_of(format)?, options);
+        let written = write(history, &of_type, span, samples, Some(&path), Some(&probe_type))?;
         eprintln!("{}: {}", path.display(), summary(written.unwrap_or_default(), &of_type));
     }
     if files == 0 { bail!("nothing is stored of that time") } else { Ok(()) }

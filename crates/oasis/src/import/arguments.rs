@@ -1,8 +1,12 @@
 //! The arguments of `oasis import`.
 
-use crate::{archive_folder::ArchiveFolder, time_flag};
+use crate::{
+    archive_folder::ArchiveFolder,
+    csv_flags::{self, DecimalMark},
+    time_flag,
+};
 use anyhow::{Context, bail};
-use clap::{ArgAction, Args, ValueEnum};
+use clap::{ArgAction, Args};
 use oasis_format::{
     input::{Dbc, InputFormat, InputOptions, TimeUnit},
     inputs::{INPUTS, by_name},
@@ -77,12 +81,6 @@ pub struct ContentArguments {
     dbc: Vec<PathBuf>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum DecimalMark {
-    Point,
-    Comma,
-}
-
 impl ContentArguments {
     /// The format, if one is named.
     ///
@@ -100,14 +98,7 @@ impl ContentArguments {
     /// # Errors
     /// If a flag is invalid, or a database cannot be read.
     pub fn options(&self, is_partial: bool) -> anyhow::Result<InputOptions> {
-        let delimiter = match self.delimiter.as_deref() {
-            None => None,
-            Some("tab" | "\\t") => Some(b'\t'),
-            Some(text) => match text.as_bytes() {
-                [byte] if byte.is_ascii() => Some(*byte),
-                _ => bail!("--delimiter is {text:?}: write one ASCII character, or tab"),
-            },
-        };
+        let delimiter = csv_flags::delimiter(self.delimiter.as_deref())?;
         if let Some(rate) = self.rate.filter(|rate| !rate.is_finite() || *rate <= 0.0) {
             bail!("--rate is {rate}: write the samples in a second, such as 100");
         }

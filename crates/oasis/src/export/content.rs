@@ -1,0 +1,50 @@
+//! Flags of the content of exported files, by format.
+
+use crate::csv_flags::{DecimalMark, delimiter};
+use anyhow::{Context, bail};
+use clap::Args;
+use oasis_format::{CsvDialect, CsvOptions, Format, WriteOptions};
+
+/// The content of the files.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Content of the files")]
+pub struct ContentArguments {
+    /// CSV: character between fields, or tab [default: a comma, or ; with --decimal comma].
+    #[arg(long, value_name = "CHARACTER")]
+    delimiter: Option<String>,
+    /// CSV: decimal mark [default: point].
+    #[arg(long, value_name = "MARK")]
+    decimal: Option<DecimalMark>,
+    /// CSV: form of the column time: iso, s, ms, us, ns, or a pattern such as '%d.%m.%Y %H:%M:%S%.3f' [default: iso].
+    #[arg(long, value_name = "FORM")]
+    time_format: Option<String>,
+    /// CSV: units in the names of columns, as in level [m].
+    #[arg(long)]
+    units: bool,
+}
+
+impl ContentArguments {
+    /// The options of writing this format.
+    ///
+    /// # Errors
+    /// If a flag is invalid, or belongs to another format.
+    pub fn options(&self, format: &Format) -> anyhow::Result<WriteOptions> {
+        let is_given = [
+            ("--delimiter", self.delimiter.is_some()),
+            ("--decimal", self.decimal.is_some()),
+            ("--time-format", self.time_format.is_some()),
+            ("--units", self.units),
+        ];
+        if let Some((flag, _)) = is_given.into_iter().find(|(_, is_given)| *is_given && format.name != "csv")
+        {
+            bail!("{flag} is for --format csv, and the format is {}", format.name);
+        }
+        let dialect = CsvDialect::new(CsvOptions {
+            delimiter: delimiter(self.delimiter.as_deref())?,
+            has_decimal_comma: self.decimal == Some(DecimalMark::Comma),
+            time_format: self.time_format.as_deref(),
+            has_units: self.units,
+        });
+        Ok(WriteOptions { dialect: dialect.context("cannot write CSV in this dialect")? })
+    }
+}

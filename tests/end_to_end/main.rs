@@ -39,6 +39,7 @@ mod live_rules;
 mod logging;
 mod malformed;
 #[cfg(feature = "mdns")]
+mod mcp;
 mod mdns;
 mod native_client;
 #[cfg(feature = "nats")]

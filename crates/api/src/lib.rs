@@ -42,6 +42,7 @@ mod labels;
 mod layout_store;
 mod layout_versions;
 mod layouts;
+mod mcp;
 mod notifications;
 mod openid;
 mod other_pages;
@@ -65,7 +66,7 @@ mod tickets;
 mod whole_file;
 
 use axum::{
-    Router,
+    Extension, Router,
     extract::{ConnectInfo, FromRef, Query, Request, State, rejection::QueryRejection},
     http::{HeaderMap, StatusCode, header},
     middleware::map_response,
@@ -175,6 +176,7 @@ const FOREIGN_WRITE: &str = "pages of other sites may not send samples (doors.al
         search::find,
         sql::query,
         sql::tables,
+        mcp::answer,
         test_runs::list,
         test_runs::get,
         test_runs::start,
@@ -327,7 +329,9 @@ impl Api {
         let (own, relayed) = (self.alarms.clone(), self.relayed_alarms.clone());
         self.doors.show_alarms(Arc::new(alarms::standing::AllStanding { own, relayed }));
         let routes = Router::new().merge(self.routes().into_router()).fallback(page::asset);
-        routes.layer(map_response(plain_refusals::explained)).with_state(self)
+        let routes = routes.layer(map_response(plain_refusals::explained)).with_state(self);
+        let calls = mcp::ApiRoutes::new(routes.clone());
+        routes.layer(Extension(calls))
     }
 }
 
@@ -419,6 +423,7 @@ fn paths(doors: &Doors) -> Routes<Api> {
         .post("/write", Somewhere(WRITE), inlets::receive)
         .post("/api/v2/write", Somewhere(WRITE), inlets::receive)
         .post("/api/v3/write_lp", Somewhere(WRITE), inlets::receive)
+        .post("/mcp", Somewhere(READ_VERBS), mcp::answer)
         .get("/api/v1/shards", Everywhere(READ_VERBS), shards::list)
         .put("/api/v1/shards", Everywhere(ADMINISTRATION), shards::choose)
         // A layout names instances.

@@ -11,7 +11,7 @@ use crate::{
     live::arguments::{
         Dac, Demo, Handlers, List, Loss, Node, Notify, Relay, SignInLink, Tail, Tem, Threads, Up,
     },
-    live::{alarms, annotation, command, doctor, labels, replay, settings, test_run},
+    live::{alarms, annotation, command, doctor, labels, mcp, replay, settings, test_run},
 };
 use clap::{Command, CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::sync::LazyLock;
@@ -271,6 +271,18 @@ It changes nothing, and fails if there is a problem.")]
 
 What is there already stays as it is, so it can run before each start.")]
     Setup(setup::Arguments),
+    #[cfg(feature = "live")]
+    /// Connect an assistant to a DAC (MCP).
+    ///
+    /// Speaks the Model Context Protocol on standard input and output, for assistants that start programs. A DAC speaks it itself, at POST /mcp. The
+    /// assistant may do what its token permits.
+    #[command(after_help = "Examples:
+  oasis mcp                                  the DAC of this host
+  OASIS_TOKEN_FILE=assistant.token oasis mcp --url https://dac.example.org
+
+In the configuration of an assistant:
+  {\"mcpServers\": {\"oasis\": {\"command\": \"oasis\", \"args\": [\"mcp\"]}}}")]
+    Mcp(mcp::Arguments),
     #[cfg(feature = "live")]
     /// List, start and stop handlers of a DAC.
     #[command(after_help = "Examples:

@@ -14,7 +14,7 @@ pub const GROUPS: [Group; 6] = [
     Group { title: "Run processes of OASIS", commands: &["up", "demo", "node", "dac", "tem", "relay"] },
     Group {
         title: "Follow live samples, and control probes",
-        commands: &["list", "tail", "alarms", "loss", "command", "settings", "label"],
+        commands: &["list", "tail", "alarms", "loss", "command", "settings", "label", "mcp"],
     },
     Group {
         title: "Record, and keep recordings",

@@ -18,6 +18,7 @@ pub mod labels;
 pub mod list;
 pub mod locate;
 mod loss;
+pub mod mcp;
 pub mod node;
 mod notify;
 mod own_connector;
@@ -59,6 +60,7 @@ pub fn run(verb: Verb) -> anyhow::Result<()> {
         Verb::List(arguments) => list::run(arguments),
         Verb::SignInLink(arguments) => sign_in_link::run(&arguments),
         Verb::Loss(arguments) => loss::run(arguments),
+        Verb::Mcp(arguments) => mcp::run(&arguments),
         Verb::Handlers(arguments) => handlers::run(arguments),
         Verb::Notify(arguments) => notify::run(arguments),
         Verb::Threads(arguments) => threads::run(arguments),

@@ -126,6 +126,7 @@ pub const ROUTES: &[Expected] = &[
     somewhere("POST /write", WRITE),
     somewhere("POST /api/v2/write", WRITE),
     somewhere("POST /api/v3/write_lp", WRITE),
+    somewhere("POST /mcp", READ_VERBS),
     everywhere("GET /api/v1/shards", READ_VERBS),
     everywhere("PUT /api/v1/shards", ADMINISTRATION),
     everywhere("GET /api/v1/layouts", READ_VERBS),

@@ -1,0 +1,90 @@
+//! `read_samples`: samples of now and of the past, with their gaps.
+
+use super::{Tool, instance, parsed, taken};
+use crate::{
+    api::{ApiError, ApiRequest, DacApi},
+    bounded::BoundedList,
+};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+const MAX_SAMPLES: u64 = 1_000;
+const DEFAULT_SAMPLES: u64 = 20;
+const MAX_POINTS: u64 = 500;
+
+pub const TOOL: Tool = Tool {
+    name: "read_samples",
+    title: "Read samples",
+    description: "Returns the newest samples of an instance, oldest first, with sequence numbers, times and gaps with their causes. With points, a long time \
+comes as minimum, maximum, mean and last value of at most that many intervals. Counters count up: their rate is the difference.",
+    properties: || {
+        let mut properties = instance::properties();
+        properties["last"] = json!({"type": "integer", "minimum": 1, "maximum": MAX_SAMPLES, "default": DEFAULT_SAMPLES,
+            "description": "number of newest samples, of those between from and to"});
+        properties["from"] = json!({"type": "string", "description": "time: -1h, -90s, 2026-11-21T09:00:00Z, or nanoseconds since 1970"});
+        properties["to"] = json!({"type": "string", "description": "time, which is not included itself"});
+        properties["points"] = json!({"type": "integer", "minimum": 1, "maximum": MAX_POINTS,
+            "description": "aggregate all samples since from to this number of intervals, in place of samples"});
+        properties["metrics"] =
+            json!({"type": "array", "items": {"type": "string"}, "description": "only these metrics"});
+        properties
+    },
+    required: &["node", "instance"],
+    changes: false,
+};
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    node: String,
+    instance: String,
+    last: Option<u64>,
+    from: Option<String>,
+    to: Option<String>,
+    points: Option<u64>,
+    metrics: Option<Vec<String>>,
+}
+
+pub async fn run(api: &impl DacApi, arguments: Value) -> Result<Value, ApiError> {
+    let wanted: Arguments = parsed(arguments)?;
+    let request = ApiRequest::get("/samples").with("node", &wanted.node).with("instance", &wanted.instance);
+    let request = match wanted.points {
+        Some(_) if wanted.from.is_none() => {
+            return Err(ApiError("points needs from, such as \"from\": \"-1h\"".into()));
+        }
+        Some(points) => request.with("points", points.min(MAX_POINTS)),
+        None => request.with("last", wanted.last.unwrap_or(DEFAULT_SAMPLES).min(MAX_SAMPLES)),
+    };
+    let request = request.with_some("from", wanted.from.as_ref()).with_some("to", wanted.to.as_ref());
+    let mut document = api.send(request).await?;
+    let mut messages = taken(&mut document, "messages");
+    for message in &mut messages {
+        simplify(message, wanted.metrics.as_deref());
+    }
+    let mut answer = json!({"node": wanted.node, "instance": wanted.instance});
+    let remedy = "ask for fewer metrics, a shorter time, or points";
+    BoundedList::last(messages, usize::MAX).put(&mut answer, "messages", remedy);
+    Ok(answer)
+}
+
+/// Removes what is the same in each message or was not asked for.
+fn simplify(message: &mut Value, metrics: Option<&[String]>) {
+    let Some(fields) = message.as_object_mut() else { return };
+    for name in ["node", "instance", "thinned"] {
+        fields.remove(name);
+    }
+    let Some(metrics) = metrics else { return };
+    let keep = |of: &mut Value| {
+        if let Some(of) = of.as_object_mut() {
+            of.retain(|name, _| metrics.contains(name));
+        }
+    };
+    if let Some(of_points) = fields.get_mut("metrics") {
+        keep(of_points);
+    }
+    for sample in fields.get_mut("samples").and_then(Value::as_array_mut).into_iter().flatten() {
+        if let Some(of_sample) = sample.get_mut("metrics") {
+            keep(of_sample);
+        }
+    }
+}

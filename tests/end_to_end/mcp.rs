@@ -66,13 +66,11 @@ fn an_assistant_may_do_what_its_token_permits() {
 }
 
 #[test]
-fn strangers_pages_of_other_sites_and_long_messages_are_refused() {
+fn strangers_and_pages_of_other_sites_are_refused() {
     let dac = Guarded::new();
     let ping = json!({"jsonrpc": "2.0", "id": 1, "method": "ping"});
     assert_eq!(dac.request("", "POST", "/mcp", Some(&ping)).0, 200);
     assert_eq!(dac.request("no-token", "POST", "/mcp", Some(&ping)).0, 401);
     assert_eq!(post_from(&dac.dac, "/mcp", &ping, "https://elsewhere.example").0, 403);
     assert_eq!(dac.request("", "GET", "/mcp", None).0, 405);
-    let long = json!({"jsonrpc": "2.0", "id": 1, "method": "x".repeat(1 << 20)});
-    assert_eq!(dac.request("", "POST", "/mcp", Some(&long)).0, 413);
 }

@@ -44,8 +44,12 @@ class PartialChecks(unittest.TestCase):
         for name in ["docs/reference/page.md", "crates/dac/src/lib.rs", "sdk/typescript/src/index.ts", "pdl/process.pdl"]:
             self.assertIn("test-browser", self.running([*changed, name]), name)
 
-    def test_a_change_of_the_lock_file_runs_every_check(self) -> None:
-        self.assertEqual(self.running(["Cargo.lock"]), EVERY_CHECK)
+    def test_a_change_of_the_makefile_runs_every_check(self) -> None:
+        self.assertEqual(self.running(["Makefile"]) | {"test-browser"}, EVERY_CHECK)
+
+    def test_other_dependencies_run_the_checks_of_clients_and_the_browser(self) -> None:
+        locks = ["Cargo.lock", "lab/Cargo.lock", "tests/oracles/Cargo.lock"]
+        self.assertEqual(self.running(locks), {"test-nats", "test-dds", "test-browser"})
 
     def test_each_folder_exists(self) -> None:
         for check, folders in [*partial_checks.PARTIAL_CHECKS.items(), *partial_checks.UNRELATED.items()]:

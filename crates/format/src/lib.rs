@@ -54,8 +54,7 @@ pub mod line_protocol;
 #[cfg(feature = "mcap")]
 pub mod mcap;
 mod mcap_format;
-#[cfg(feature = "mcap")]
-mod protobuf;
+pub mod protobuf;
 mod ros;
 mod rosbag1;
 pub mod rosbag2;

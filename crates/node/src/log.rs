@@ -41,7 +41,8 @@ impl<'a> LogRecord<'a> {
         Self { level, target, message, file: "", line: 0, thread: "", span: "", cut: 0 }
     }
 
-    fn write<'f>(&self, row: &mut RowWriter<'_>, fields: impl ExactSizeIterator<Item = Field<'f>>) {
+    /// Writes its sample, with these further values.
+    pub fn write<'f>(&self, row: &mut RowWriter<'_>, fields: impl ExactSizeIterator<Item = Field<'f>>) {
         row.u8(self.level.into());
         let mut to = Cutter::new(row, self.cut);
         to.text(self.target, TARGET);

@@ -34,7 +34,8 @@ pub struct SpanRecord<'a> {
 }
 
 impl SpanRecord<'_> {
-    fn write<'f>(&self, row: &mut RowWriter<'_>, fields: impl ExactSizeIterator<Item = Field<'f>>) {
+    /// Writes its sample, with these further values.
+    pub fn write<'f>(&self, row: &mut RowWriter<'_>, fields: impl ExactSizeIterator<Item = Field<'f>>) {
         let mut to = Cutter::new(row, self.cut);
         to.text(self.name, NAME);
         to.text(self.target, TARGET);

@@ -36,6 +36,7 @@ pub(crate) use defects::Defects;
 pub use description::{DescribedSeries, Description};
 pub use error::InputError;
 pub(crate) use field_budget::FieldBudget;
+pub use infer::described;
 pub use lost::Lost;
 pub(crate) use number::{Number, NumberForm};
 pub use options::{Dbc, InputOptions};

@@ -8,13 +8,20 @@ pub struct BadWire;
 /// A value of a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WireValue<'a> {
+    /// `int32`, `uint64`, `sint64`, `bool`, an enum.
     Varint(u64),
+    /// `fixed64`, `sfixed64`, `double`.
     Fixed64([u8; 8]),
+    /// `fixed32`, `sfixed32`, `float`.
     Fixed32([u8; 4]),
+    /// `string`, `bytes`, a message, a packed list.
     Bytes(&'a [u8]),
 }
 
 /// Takes the next field; `None` at the end.
+///
+/// # Errors
+/// If it ends early, or is of no known form.
 pub fn next_field<'a>(from: &mut &'a [u8]) -> Result<Option<(u32, WireValue<'a>)>, BadWire> {
     if from.is_empty() {
         return Ok(None);
@@ -38,6 +45,9 @@ pub fn next_field<'a>(from: &mut &'a [u8]) -> Result<Option<(u32, WireValue<'a>)
 }
 
 /// Takes a number of at most ten bytes.
+///
+/// # Errors
+/// If it ends early, or is longer.
 pub fn varint(from: &mut &[u8]) -> Result<u64, BadWire> {
     let mut value = 0_u64;
     for shift in (0..70).step_by(7) {
@@ -56,6 +66,9 @@ pub fn varint(from: &mut &[u8]) -> Result<u64, BadWire> {
 }
 
 /// Takes `N` bytes.
+///
+/// # Errors
+/// If there are fewer.
 pub fn fixed<const N: usize>(from: &mut &[u8]) -> Result<[u8; N], BadWire> {
     let (bytes, rest) = from.split_first_chunk().ok_or(BadWire)?;
     *from = rest;

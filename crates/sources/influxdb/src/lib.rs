@@ -2,7 +2,7 @@
 //!
 //! The source answers `/write`, `/api/v2/write` and `/api/v3/write_lp` on the address of the page, and the questions of clients before that:
 //! `/ping`, `/health`, and `CREATE DATABASE` at `/query`. In the order of a request: `request` finds path and precision, `write` parses the points and pushes
-//! them as samples, `repeats` recognizes a request that is sent again, `answer` says what was refused in the words of each version.
+//! them as samples, `answer` says what was refused in the words of each version.
 //! `docs/guides/receive-line-protocol.md` is the guide. Without the feature `source`, settings that enable it are refused.
 //!
 //! ```
@@ -16,8 +16,6 @@
 #[cfg(feature = "source")]
 mod answer;
 mod config;
-#[cfg(feature = "source")]
-mod repeats;
 #[cfg(feature = "source")]
 mod request;
 #[cfg(feature = "source")]

@@ -2,21 +2,14 @@
 
 use crate::{
     Acknowledge, InfluxdbConfig, answer,
-    repeats::Repeats,
     request::{Precision, Version, parameter},
     write::{Writer, Written},
 };
 use oasis_dac::{Dac, now};
 use oasis_handler::{InletAnswer, InletRequest, StoredSamples};
-use oasis_source_node::{BodyError, SourceLimits, SourceNodes, decoded};
+use oasis_source_node::{BodyError, Repeats, SourceLimits, SourceNodes, decoded, wait_until_stored};
 use serde_json::{Value, json};
-use std::{
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::Duration,
-};
-
-/// Longest wait for the archive; a client gives up after 5 to 10 s.
-const STORE_TIMEOUT: Duration = Duration::from_secs(4);
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Takes line protocol.
 #[derive(Debug)]
@@ -171,7 +164,7 @@ impl LineProtocolSource {
         drop(open);
         if self.config.acknowledge == Acknowledge::Stored
             && let Some(archive) = archive
-            && let Err(why) = store(&*archive)
+            && let Err(why) = wait_until_stored(&*archive)
         {
             return self.refuse(version, 503, &format!("the points are received but not stored: {why}"));
         }
@@ -205,14 +198,5 @@ impl LineProtocolSource {
 
     fn counters(&self) -> MutexGuard<'_, Counters> {
         self.counters.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// Waits until all samples before are stored. Called on a thread of a runtime that may wait.
-fn store(archive: &dyn StoredSamples) -> Result<(), String> {
-    let runtime = tokio::runtime::Handle::try_current().map_err(|error| error.to_string())?;
-    match runtime.block_on(tokio::time::timeout(STORE_TIMEOUT, archive.flush())) {
-        Ok(stored) => stored.map_err(|why| why.to_string()),
-        Err(_) => Err(format!("the archive takes longer than {} s", STORE_TIMEOUT.as_secs())),
     }
 }

@@ -3,7 +3,7 @@
 //! A source parses what its peers send and pushes each sample with its node, its instance and its fields into [`SourceNodes`]. That opens a
 //! node session inside the process for each node, as rules do for derived instances, so that the samples take the way of all samples: they
 //! are numbered, archived, watched by rules and sent to readers. The type of an instance follows its fields. A field that appears later, or that a
-//! sample lacks for the first time, makes another type: the instance continues with it, and its numbers begin again.
+//! sample lacks for the first time, makes another type: the instance continues with it, and its numbers begin again. A source that knows the types of its samples declares them with each [`DeclaredSample`].
 //!
 //! ```
 //! use oasis_format::columns::Cell;
@@ -24,9 +24,12 @@ mod limits;
 mod lost;
 mod node;
 mod rejected;
+mod repeats;
+mod rows;
 mod sample;
 mod series;
 mod set;
+mod stored;
 
 #[cfg(test)]
 mod tests;
@@ -35,5 +38,7 @@ pub use body::{BodyError, MAX_BODY_BYTES, decoded};
 pub use limits::SourceLimits;
 pub use lost::LostSamples;
 pub use rejected::Rejected;
-pub use sample::SourceSample;
+pub use repeats::Repeats;
+pub use sample::{DeclaredSample, SourceSample};
 pub use set::SourceNodes;
+pub use stored::wait_until_stored;

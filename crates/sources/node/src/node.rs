@@ -1,8 +1,9 @@
 //! A node of a source, and its instances.
 
 use crate::{
-    LostSamples, Rejected, SourceLimits, SourceSample,
-    series::{Registration, Series},
+    DeclaredSample, LostSamples, Rejected, SourceLimits, SourceSample,
+    rows::{PendingRows, Registration},
+    series::Series,
 };
 use oasis_channel::Failure;
 use oasis_dac::{
@@ -22,6 +23,8 @@ const REFUSAL: &str = "another program sends these samples: set their rate there
 pub struct SourceNode {
     link: Link,
     series: HashMap<String, Series>,
+    /// Instances whose types are declared.
+    declared: HashMap<String, PendingRows>,
     /// Instances with samples that are not sent yet.
     unsent: Vec<String>,
 }
@@ -41,17 +44,17 @@ impl SourceNode {
         let uuid = Uuid::new_v5(&NAMESPACE, name.as_bytes());
         let node = LocalNode::connect(dac, LocalIdentity { name, uuid, software, refusal: REFUSAL })?;
         let link = Link { node, lost: LostSamples::default() };
-        Ok(Self { link, series: HashMap::new(), unsent: Vec::new() })
+        Ok(Self { link, series: HashMap::new(), declared: HashMap::new(), unsent: Vec::new() })
     }
 
     /// Returns whether it has an instance.
     pub fn has(&self, instance: &str) -> bool {
-        self.series.contains_key(instance)
+        self.declared.contains_key(instance) || self.series.contains_key(instance)
     }
 
     /// The number of its instances.
     pub fn instance_count(&self) -> usize {
-        self.series.len()
+        self.series.len() + self.declared.len()
     }
 
     /// Adds a sample. Returns the number of its fields that are left out.
@@ -74,14 +77,36 @@ impl SourceNode {
         Ok(pushed.left_out)
     }
 
+    /// Adds a sample of a declared type.
+    ///
+    /// # Errors
+    /// If it is rejected.
+    pub fn push_declared(&mut self, sample: &DeclaredSample<'_>) -> Result<(), Rejected> {
+        let begins_batch = match self.declared.get_mut(sample.instance) {
+            Some(rows) if is_same(&rows.probe_type, sample.probe_type) => self.link.push_row(rows, sample)?,
+            known => {
+                // The type changes only once the new one has its first row.
+                let mut rows = PendingRows::new(sample.probe_type.clone())?;
+                let begins_batch = self.link.push_first(known, &mut rows, sample)?;
+                self.declared.insert(sample.instance.to_owned(), rows);
+                begins_batch
+            }
+        };
+        if begins_batch {
+            self.unsent.push(sample.instance.to_owned());
+        }
+        Ok(())
+    }
+
     /// Sends all samples, wakes their readers, and refuses commands. Returns how many whole numbers were rounded.
     pub fn flush(&mut self) -> u64 {
         let mut rounded = 0;
         for instance in self.unsent.drain(..) {
             if let Some(series) = self.series.get_mut(&instance) {
-                self.link.send(series);
+                self.link.send(series.rows());
                 rounded += series.take_rounded();
             }
+            self.link.send(self.declared.get_mut(&instance));
         }
         self.link.node.flush();
         rounded
@@ -110,17 +135,38 @@ impl Link {
         let new_type = if series.is_current() {
             None
         } else {
-            self.send(series);
+            self.send(series.rows());
             Some(series.retype(sample.type_name)?)
         };
         series.pack(sample.fields)?;
         if let Some(probe_type) = new_type {
-            series.registration = Some(self.register(sample.instance, (*probe_type).clone())?);
+            let registration = self.register(sample.instance, (*probe_type).clone())?;
+            series.rows().into_iter().for_each(|rows| rows.registration = Some(registration));
         }
         if series.is_full() {
-            self.send(series);
+            self.send(series.rows());
         }
         Ok(Pushed { left_out, begins_batch: series.push(sample.time)? })
+    }
+
+    /// Adds a row of a type that the instance has not had before.
+    fn push_first(
+        &mut self,
+        known: Option<&mut PendingRows>,
+        rows: &mut PendingRows,
+        sample: &DeclaredSample<'_>,
+    ) -> Result<bool, Rejected> {
+        let begins_batch = rows.push(sample.time, sample.row)?;
+        self.send(known);
+        rows.registration = Some(self.register(sample.instance, (*rows.probe_type).clone())?);
+        Ok(begins_batch)
+    }
+
+    fn push_row(&mut self, rows: &mut PendingRows, sample: &DeclaredSample<'_>) -> Result<bool, Rejected> {
+        if rows.is_full(sample.row.len()) {
+            self.send(Some(rows));
+        }
+        rows.push(sample.time, sample.row)
     }
 
     fn register(&mut self, name: &str, probe_type: ProbeType) -> Result<Registration, Rejected> {
@@ -130,12 +176,16 @@ impl Link {
         Ok(Registration { topic: instance.topic, next_sequence: instance.ledger().last_sequence + 1 })
     }
 
-    fn send(&mut self, series: &mut Series) {
-        let Some(batch) = series.take_batch(now().0) else { return };
+    fn send(&mut self, rows: Option<&mut PendingRows>) {
+        let Some(batch) = rows.and_then(|rows| rows.take_batch(now().0)) else { return };
         if let Err(failure) = self.node.send(&batch.bytes) {
             self.lost.add(batch.samples, failure.message);
         }
     }
+}
+
+fn is_same(one: &Arc<ProbeType>, other: &Arc<ProbeType>) -> bool {
+    Arc::ptr_eq(one, other) || one.uuid == other.uuid
 }
 
 impl Drop for SourceNode {
@@ -164,8 +214,8 @@ mod tests {
         node.push(&sample, SourceLimits::default()).unwrap();
         node.push(&sample, SourceLimits::default()).unwrap();
         // As if the instance had been forgotten meanwhile.
-        let registration = node.series.get_mut("tank").and_then(|series| series.registration.as_mut());
-        registration.unwrap().topic = TopicId(u32::MAX);
+        let rows = node.series.get_mut("tank").and_then(Series::rows).unwrap();
+        rows.registration.as_mut().unwrap().topic = TopicId(u32::MAX);
         node.flush();
         let lost = node.take_lost();
         assert_eq!(lost.count, 2);

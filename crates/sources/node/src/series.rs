@@ -1,44 +1,18 @@
 //! The samples of an instance whose type follows its fields.
 
-use crate::{Rejected, SourceLimits, SourceSample};
+use crate::{
+    Rejected, SourceLimits, SourceSample,
+    rows::{MAX_SAMPLE_BYTES, PendingRows, check_row},
+};
 use oasis_format::{
     columns::{Cell, Column, ColumnTable, Kind},
     table::ABSENT,
 };
-use oasis_wire::{
-    batch::{Encoder, Fields, MAX_BATCH},
-    quantity::TopicId,
-    schema::ProbeType,
-};
+use oasis_wire::schema::ProbeType;
 use std::{borrow::Cow, collections::HashMap, sync::Arc};
 
-/// Most bytes of a sample's values.
-const MAX_SAMPLE_BYTES: usize = 512 * 1024;
-/// Most samples of a batch.
-const MAX_BATCH_SAMPLES: usize = 4_096;
-/// Most bytes of a batch, plain.
-const MAX_BATCH_BYTES: usize = MAX_BATCH * 3 / 4;
 /// Longest name of a field, in bytes.
 const MAX_FIELD_NAME_BYTES: usize = 1_024;
-/// Bytes of an encoder that stay allocated between two batches.
-const MAX_IDLE_BYTES: usize = 4_096;
-
-/// The topic and the next number of a series.
-#[derive(Debug, Clone, Copy)]
-pub struct Registration {
-    /// The topic of the instance.
-    pub topic: TopicId,
-    /// The sequence number of the next sample.
-    pub next_sequence: u64,
-}
-
-/// A batch, and the number of its samples.
-#[derive(Debug)]
-pub struct SeriesBatch {
-    pub bytes: Vec<u8>,
-    pub samples: u64,
-}
-
 /// An instance, and its samples since the last batch.
 #[derive(Debug, Default)]
 pub struct Series {
@@ -50,13 +24,12 @@ pub struct Series {
     /// The values of the present sample, by column.
     positions_of_sample: Vec<Option<usize>>,
     row: Vec<u8>,
-    pub registration: Option<Registration>,
 }
 
 #[derive(Debug)]
 struct TypedTable {
     columns: ColumnTable,
-    encoder: Encoder,
+    rows: PendingRows,
 }
 
 impl Series {
@@ -129,10 +102,11 @@ impl Series {
 
     /// Returns whether the type has all columns as they are now.
     pub fn is_current(&self) -> bool {
-        let holds = |table: &TypedTable| {
-            table.columns.holds(&self.columns) && table.columns.has_absent() == self.needs_absent
-        };
-        self.registration.is_some() && self.table.as_ref().is_some_and(holds)
+        self.table.as_ref().is_some_and(|table| {
+            table.rows.registration.is_some()
+                && table.columns.holds(&self.columns)
+                && table.columns.has_absent() == self.needs_absent
+        })
     }
 
     /// Makes a type of the columns; batches must have been taken before.
@@ -142,10 +116,14 @@ impl Series {
     pub fn retype(&mut self, type_name: &str) -> Result<Arc<ProbeType>, Rejected> {
         let columns = ColumnTable::with_absent(type_name, &self.columns, self.needs_absent);
         let probe_type = columns.probe_type.clone();
-        let encoder = Encoder::new(&probe_type).map_err(|error| Rejected::Refused(error.to_string()))?;
-        self.table = Some(TypedTable { columns, encoder });
-        self.registration = None;
+        let rows = PendingRows::new(probe_type.clone())?;
+        self.table = Some(TypedTable { columns, rows });
         Ok(probe_type)
+    }
+
+    /// The rows that wait for the next batch.
+    pub fn rows(&mut self) -> Option<&mut PendingRows> {
+        self.table.as_mut().map(|table| &mut table.rows)
     }
 
     /// Packs the values of the sample that was learned last.
@@ -159,18 +137,12 @@ impl Series {
             let position = positions.get(column).copied().flatten();
             position.and_then(|at| fields.get(at)).map_or(Cell::Absent, |(_, cell)| *cell)
         });
-        match self.row.len() {
-            bytes if bytes > MAX_SAMPLE_BYTES => Err(Rejected::TooLong { bytes, max: MAX_SAMPLE_BYTES }),
-            _ => Ok(()),
-        }
+        check_row(&self.row)
     }
 
     /// Returns whether the packed sample needs another batch than those before it.
     pub fn is_full(&self) -> bool {
-        self.table.as_ref().is_some_and(|table| {
-            let bytes = table.encoder.most_bytes_with(self.row.len());
-            table.encoder.len() >= MAX_BATCH_SAMPLES || (!table.encoder.is_empty() && bytes > MAX_BATCH_BYTES)
-        })
+        self.table.as_ref().is_some_and(|table| table.rows.is_full(self.row.len()))
     }
 
     /// Adds the packed sample. Returns whether it is the first one of a batch.
@@ -179,29 +151,7 @@ impl Series {
     /// If it does not fit its type.
     pub fn push(&mut self, time: u64) -> Result<bool, Rejected> {
         let Some(table) = &mut self.table else { return Ok(false) };
-        table.encoder.push(time, &self.row).map_err(|error| Rejected::Refused(error.to_string()))?;
-        Ok(table.encoder.len() == 1)
-    }
-
-    /// Takes the batch of all samples since the last one; `None` if there are none.
-    pub fn take_batch(&mut self, now: u64) -> Option<SeriesBatch> {
-        let (table, registration) = self.table.as_mut().zip(self.registration.as_mut())?;
-        let count = table.encoder.len();
-        if count == 0 {
-            return None;
-        }
-        let held = table.encoder.bytes_held();
-        let mut batch = Vec::with_capacity(held / 2 + 64);
-        let (topic, first_sequence) = (registration.topic.0, registration.next_sequence);
-        let fields = Fields { topic, state: 0, first_sequence, node_time: now, dropped_before: 0 };
-        table.encoder.finish(fields, &mut batch);
-        registration.next_sequence += count as u64;
-        if held > MAX_IDLE_BYTES
-            && let Ok(encoder) = Encoder::new(&table.columns.probe_type)
-        {
-            table.encoder = encoder;
-        }
-        Some(SeriesBatch { bytes: batch, samples: count as u64 })
+        table.rows.push(time, &self.row)
     }
 
     /// Whole numbers that were rounded to reals.

@@ -1,6 +1,6 @@
 //! All nodes of a source.
 
-use crate::{LostSamples, Rejected, SourceLimits, SourceSample, node::SourceNode};
+use crate::{DeclaredSample, LostSamples, Rejected, SourceLimits, SourceSample, node::SourceNode};
 use oasis_dac::Dac;
 use std::{
     collections::{BTreeSet, HashMap},
@@ -46,22 +46,42 @@ impl SourceNodes {
     /// # Errors
     /// If nothing of the sample is taken.
     pub fn push(&mut self, sample: &SourceSample<'_>) -> Result<u64, Rejected> {
-        if !self.nodes.contains_key(sample.node) {
-            self.connect(sample.node)?;
+        let limits = self.limits;
+        self.push_into(sample.node, sample.instance, |node| node.push(sample, limits))
+    }
+
+    /// Adds a sample of a declared type; [`SourceNodes::flush`] sends it. An instance continues with another type, and its numbers begin again.
+    ///
+    /// # Errors
+    /// If the sample is not taken.
+    pub fn push_declared(&mut self, sample: &DeclaredSample<'_>) -> Result<(), Rejected> {
+        self.push_into(sample.node, sample.instance, |node| node.push_declared(sample))
+    }
+
+    fn push_into<T>(
+        &mut self,
+        name: &str,
+        instance: &str,
+        push: impl FnOnce(&mut SourceNode) -> Result<T, Rejected>,
+    ) -> Result<T, Rejected> {
+        if !self.nodes.contains_key(name) {
+            self.connect(name)?;
         }
         let limits = self.limits;
-        let Some(node) = self.nodes.get_mut(sample.node) else { return Ok(0) };
-        let is_new = !node.has(sample.instance);
+        let Some(node) = self.nodes.get_mut(name) else {
+            return Err(Rejected::Refused(format!("{name:?}: it is not connected")));
+        };
+        let is_new = !node.has(instance);
         if is_new {
-            check_name("instance", sample.instance)?;
+            check_name("instance", instance)?;
             if self.instances >= limits.max_instances {
                 return Err(Rejected::TooManyInstances(limits));
             }
         }
-        let pushed = node.push(sample, limits);
-        self.instances += usize::from(is_new && node.has(sample.instance));
-        if !self.unsent.contains(sample.node) {
-            self.unsent.insert(sample.node.to_owned());
+        let pushed = push(node);
+        self.instances += usize::from(is_new && node.has(instance));
+        if !self.unsent.contains(name) {
+            self.unsent.insert(name.to_owned());
         }
         pushed
     }

@@ -1,7 +1,11 @@
-use crate::{Rejected, SourceLimits, SourceNodes, SourceSample};
+use crate::{DeclaredSample, Rejected, SourceLimits, SourceNodes, SourceSample};
 use oasis_dac::{Config, Dac, Instance};
 use oasis_format::columns::Cell;
-use oasis_wire::{batch::Batch, value::Value};
+use oasis_wire::{
+    batch::Batch,
+    schema::{Metric, MetricType, ProbeType, StructType},
+    value::Value,
+};
 use std::{borrow::Cow, sync::Arc};
 
 type Fields<'a> = Vec<(Cow<'a, str>, Cell<'a>)>;
@@ -144,4 +148,37 @@ fn many_samples_make_several_batches() {
     let newest = tank.log.newest(&tank.probe_type).unwrap();
     let sample = Batch::parse(newest.batch(), &tank.probe_type).unwrap().get(0).unwrap();
     assert_eq!(sample.values, [Value::Int(9_999), Value::String("abc".into())]);
+}
+
+#[test]
+fn a_declared_type_has_structs_and_continues_with_another_one() {
+    let dac = Dac::new(Config::default());
+    let mut nodes = nodes(&dac, SourceLimits { max_instances: 1, ..SourceLimits::default() });
+    let of = |name: &str| {
+        let members = vec![Metric::new("count", MetricType::Uint64)];
+        let kind = MetricType::Struct(StructType { name: "Tank".into(), members });
+        let uuid = uuid::Uuid::new_v5(&uuid::Uuid::NAMESPACE_OID, name.as_bytes());
+        let metrics = vec![Metric::new(name, kind)];
+        Arc::new(ProbeType { name: name.into(), uuid, version: "1.0".into(), doc: None, rate: None, metrics })
+    };
+    let (first, second) = (of("a"), of("b"));
+    let push = |nodes: &mut SourceNodes, instance, probe_type: &Arc<ProbeType>, row: &[u8]| {
+        nodes.push_declared(&DeclaredSample { node: "plant", instance, probe_type, time: 1, row })
+    };
+    for number in 0..5_000_u64 {
+        push(&mut nodes, "tank", &first, &number.to_le_bytes()).unwrap();
+    }
+    assert!(push(&mut nodes, "tank", &second, &[1]).is_err(), "a row of another length");
+    push(&mut nodes, "tank", &first, &7_u64.to_le_bytes()).unwrap();
+    assert_eq!(nodes.flush().count, 0);
+    let before = instances(&dac, "tank").pop().unwrap();
+    assert_eq!(before.ledger().last_sequence, 5_001, "what was refused has no number");
+    push(&mut nodes, "tank", &second, &8_u64.to_le_bytes()).unwrap();
+    assert!(matches!(push(&mut nodes, "pump", &first, &[0; 8]), Err(Rejected::TooManyInstances(_))));
+    assert_eq!(nodes.flush().count, 0);
+    let tank = instances(&dac, "tank").pop().unwrap();
+    assert_eq!(tank.ledger().last_sequence, 1);
+    let batch = tank.log.newest(&tank.probe_type).unwrap();
+    let sample = Batch::parse(batch.batch(), &tank.probe_type).unwrap().get(0).unwrap();
+    assert_eq!(sample.values, [Value::Struct(vec![Value::Uint(8)])]);
 }

@@ -1,7 +1,7 @@
 //! Recognizes a request that is sent again, because its answer was lost.
 //!
-//! Clients send the same bytes again after a timeout. Points are identified by series and time, so that InfluxDB stores them once. The digests of the
-//! newest requests do the same here, for requests whose points all have times of their own.
+//! Clients send the same bytes again after a timeout. Digests of the newest requests show that their samples are taken already. A source
+//! remembers only requests whose samples all have times of their own.
 
 use std::collections::{HashSet, VecDeque};
 use uuid::Uuid;

@@ -50,6 +50,8 @@ mod offline;
 #[cfg(feature = "oidc")]
 mod openid;
 mod openmetrics;
+#[cfg(feature = "otlp")]
+mod otlp;
 mod overhead;
 mod package;
 mod pdl_lsp;

@@ -5,7 +5,7 @@ use axum::{
     Extension,
     body::{Body, Bytes, to_bytes},
     extract::{Request, State},
-    http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode},
+    http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header::RETRY_AFTER},
     response::{IntoResponse, Response},
 };
 use oasis_access::{Target, Verb};
@@ -20,6 +20,9 @@ const MAX_BODY_BYTES: usize = 8 * 1024 * 1024;
 const MAX_HELD_BYTES: usize = 64 * 1024 * 1024;
 /// Requests that handlers work on at once: each may decompress its body.
 const MAX_CONCURRENT_REQUESTS: usize = 2;
+
+/// When a sender may try again, in seconds.
+const RETRY_SECONDS: u64 = 1;
 
 /// Permits that bound the memory of requests.
 #[derive(Debug, Clone)]
@@ -69,12 +72,20 @@ fn unavailable(detail: &str) -> Problem {
     Problem::new(StatusCode::SERVICE_UNAVAILABLE, "inlet", detail)
 }
 
-/// Takes samples in another protocol; 404 unless a running handler has the path.
+/// Takes samples in another protocol; 404 unless a running handler has the path. Senders may try again after a 503.
 pub async fn receive(
     State(api): State<Api>,
     Extension(caller): Extension<Caller>,
     request: Request,
-) -> Result<Response, Problem> {
+) -> Response {
+    let mut answer = forward(api, caller, request).await.unwrap_or_else(IntoResponse::into_response);
+    if answer.status() == StatusCode::SERVICE_UNAVAILABLE {
+        answer.headers_mut().entry(RETRY_AFTER).or_insert(HeaderValue::from(RETRY_SECONDS));
+    }
+    answer
+}
+
+async fn forward(api: Api, caller: Caller, request: Request) -> Result<Response, Problem> {
     let (parts, body) = request.into_parts();
     api.doors.admit(&parts.headers, FOREIGN_WRITE)?;
     let held = match parts.method {

@@ -424,6 +424,10 @@ fn paths(doors: &Doors) -> Routes<Api> {
         .post("/api/v2/write", Somewhere(WRITE), inlets::receive)
         .post("/api/v3/write_lp", Somewhere(WRITE), inlets::receive)
         .post("/mcp", Somewhere(READ_VERBS), mcp::answer)
+        // Paths of OTLP over HTTP.
+        .post("/v1/metrics", Somewhere(WRITE), inlets::receive)
+        .post("/v1/logs", Somewhere(WRITE), inlets::receive)
+        .post("/v1/traces", Somewhere(WRITE), inlets::receive)
         .get("/api/v1/shards", Everywhere(READ_VERBS), shards::list)
         .put("/api/v1/shards", Everywhere(ADMINISTRATION), shards::choose)
         // A layout names instances.

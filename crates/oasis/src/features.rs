@@ -33,6 +33,7 @@ features! {
     MAN_PAGES: "man-pages", "manual pages", true;
     OIDC: "oidc", "OpenID Connect", true;
     MAIL: "mail", "mail", true;
+    OTLP: "otlp", "OTLP", true;
     POSTGRESQL: "postgresql", "PostgreSQL", true;
     MDNS: "mdns", "mDNS", true;
     NATS: "nats", "NATS", false;

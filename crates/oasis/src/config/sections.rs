@@ -86,4 +86,5 @@ sections! {
     nats: oasis_nats::handler::NatsCopy,
     dds: oasis_dds::handler::DdsPublish,
     influxdb: oasis_influxdb::Influxdb,
+    otlp: oasis_otlp::Otlp,
 }

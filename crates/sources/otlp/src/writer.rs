@@ -1,0 +1,121 @@
+//! Pushes samples, and counts those that are refused.
+
+use crate::{
+    OtlpConfig,
+    attributes::Attribute,
+    names::{write_instance, write_node},
+    walk::Resource,
+};
+use oasis_source_node::{DeclaredSample, Rejected, SourceNodes};
+use oasis_wire::schema::ProbeType;
+use std::sync::Arc;
+
+/// Most characters of a reason: it can quote names of the sender.
+const MAX_REASON_CHARACTERS: usize = 300;
+
+/// The outcome of a request.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Written {
+    /// Items that became samples.
+    pub taken: u64,
+    /// Items that were refused.
+    pub refused: u64,
+    /// Refused items that the sender may not write.
+    pub forbidden: u64,
+    /// Data points that say that there is no value.
+    pub without_value: u64,
+    /// Items without a time of their own.
+    pub untimed: u64,
+    /// Whole numbers that were rounded, because their series has reals.
+    pub rounded: u64,
+    /// The reason of the first refusal.
+    pub reason: Option<String>,
+}
+
+/// Pushes samples of one request.
+pub struct Writer<'a> {
+    pub config: &'a OtlpConfig,
+    pub may_write: &'a dyn Fn(&str, &str) -> bool,
+    /// The time of items without one, in nanoseconds.
+    pub now: u64,
+    pub nodes: &'a mut SourceNodes,
+    pub written: Written,
+    node: Result<String, String>,
+    instance: String,
+}
+
+impl<'a> Writer<'a> {
+    /// Creates a writer.
+    pub fn new(
+        config: &'a OtlpConfig,
+        may_write: &'a dyn Fn(&str, &str) -> bool,
+        now: u64,
+        nodes: &'a mut SourceNodes,
+    ) -> Self {
+        let (written, instance) = (Written::default(), String::new());
+        Self { config, may_write, now, nodes, written, node: Ok(String::new()), instance }
+    }
+
+    /// Begins a resource: its samples belong to its node.
+    pub fn begin_resource(&mut self, resource: &Resource<'_>) {
+        self.node = match resource {
+            Ok(attributes) => {
+                let mut name = String::new();
+                write_node(self.config, attributes, &mut name).map(|()| name)
+            }
+            Err(why) => Err(why.clone()),
+        };
+    }
+
+    /// Begins an item: its instance is called by its name and these attributes. Returns whether it may be written; otherwise it is refused.
+    pub fn begin_item(&mut self, name: &str, scope: &str, attributes: &mut Vec<Attribute<'_>>) -> bool {
+        let node = match &self.node {
+            Ok(node) => node,
+            Err(why) => {
+                let why = why.clone();
+                self.refuse(name, &why);
+                return false;
+            }
+        };
+        write_instance(self.config, name, scope, attributes, &mut self.instance);
+        let is_permitted = (self.may_write)(node, &self.instance);
+        if !is_permitted {
+            self.written.forbidden += 1;
+            self.refuse(name, "write is not permitted for this instance");
+        }
+        is_permitted
+    }
+
+    /// Returns node and instance of the present item.
+    pub fn target(&self) -> Option<(&str, &str)> {
+        self.node.as_ref().ok().map(|node| (&**node, &*self.instance))
+    }
+
+    /// Pushes the sample of the present item.
+    ///
+    /// # Errors
+    /// If it is rejected.
+    pub fn push(&mut self, probe_type: &Arc<ProbeType>, time: u64, row: &[u8]) -> Result<(), Rejected> {
+        let Ok(node) = &self.node else { return Ok(()) };
+        self.written.untimed += u64::from(time == 0);
+        let time = if time == 0 { self.now } else { time };
+        self.nodes.push_declared(&DeclaredSample {
+            node,
+            instance: &self.instance,
+            probe_type,
+            time,
+            row,
+        })?;
+        self.written.taken += 1;
+        Ok(())
+    }
+
+    /// Counts a refused item.
+    pub fn refuse(&mut self, name: &str, why: &str) {
+        self.written.refused += 1;
+        self.written.reason.get_or_insert_with(|| {
+            let name: String = name.chars().take(60).collect();
+            format!("{name:?}: {why}").chars().take(MAX_REASON_CHARACTERS).collect()
+        });
+    }
+}

@@ -1,0 +1,206 @@
+//! OTLP: the SDK of Python, JSON, tokens, sizes, kills.
+
+use crate::harness::{Oasis, eventually, oasis, repository};
+use serde_json::{Value, json};
+use std::{
+    collections::BTreeMap,
+    fs,
+    io::{Read, Write},
+    net::TcpStream,
+    path::Path,
+    process::Command,
+};
+use ureq::Agent;
+
+const JSON: &str = "application/json";
+
+fn dac(folder: &Path, more: &[&str]) -> Oasis {
+    let config = folder.join("oasis.toml");
+    fs::write(&config, "[otlp]\nenabled = true\n\n[rules]\nenabled = false\n\n[doors]\nrate_limit = 0\n")
+        .unwrap();
+    let archive = folder.join("archive");
+    let places = ["--config", config.to_str().unwrap(), "--archive", archive.to_str().unwrap()];
+    let dac = Oasis::dac(&[&places, more].concat());
+    eventually("the handler runs", || (send(&dac, "", b"{}").0 != 404).then_some(()));
+    dac
+}
+
+/// The Python that `make table-readers` installs the SDK for.
+fn python() -> Command {
+    let installed = || repository().join("target/venv/bin/python").into_os_string();
+    Command::new(std::env::var_os("OASIS_TEST_PYTHON").unwrap_or_else(installed))
+}
+
+/// Sends metrics as JSON. Returns the status and the answer; status 0 if the DAC has ended.
+fn send(dac: &Oasis, token: &str, body: &[u8]) -> (u16, String) {
+    let agent: Agent =
+        Agent::config_builder().http_status_as_error(false).max_idle_connections(0).build().into();
+    let mut request = agent.post(format!("{}/v1/metrics", dac.http())).header("content-type", JSON);
+    if !token.is_empty() {
+        request = request.header("authorization", format!("Bearer {token}"));
+    }
+    match request.send(body) {
+        Ok(mut answer) => (answer.status().as_u16(), answer.body_mut().read_to_string().unwrap_or_default()),
+        Err(_) => (0, String::new()),
+    }
+}
+
+/// Sends a request up to a part of its body. Returns the beginning of the answer.
+fn request(dac: &Oasis, rest: &[u8]) -> String {
+    let address = dac.http().trim_start_matches("http://");
+    let mut stream = TcpStream::connect(address).unwrap();
+    let head = format!("POST /v1/metrics HTTP/1.1\r\nhost: {address}\r\ncontent-type: {JSON}\r\n");
+    stream.write_all(head.as_bytes()).unwrap();
+    stream.write_all(rest).unwrap();
+    let mut answer = [0; 2_048];
+    let count = stream.read(&mut answer).unwrap();
+    String::from_utf8_lossy(&answer[..count]).into_owned()
+}
+
+fn gauge(service: &str, time: u64, value: u64) -> Vec<u8> {
+    let points = json!([{ "timeUnixNano": time.to_string(), "asInt": value.to_string() }]);
+    let metric = json!({ "name": "level", "gauge": { "dataPoints": points } });
+    let service = json!({ "key": "service.name", "value": { "stringValue": service } });
+    let resource = json!({ "attributes": [service] });
+    let of_resource = json!({ "resource": resource, "scopeMetrics": [{ "metrics": [metric] }] });
+    json!({ "resourceMetrics": [of_resource] }).to_string().into_bytes()
+}
+
+fn sql(folder: &Path, arguments: &[&str]) -> String {
+    let archive = folder.join("archive");
+    let output = oasis().args(["sql", "--archive"]).arg(archive).args(arguments).output().unwrap();
+    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn rows(folder: &Path, query: &str) -> Vec<Value> {
+    let text = sql(folder, &["--format", "jsonl", query]);
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// All samples of a node, by instance and time.
+fn samples(folder: &Path, node: &str) -> BTreeMap<(String, u64), Value> {
+    let mut found = BTreeMap::new();
+    let tables = sql(folder, &[".tables"]);
+    // Others are not about samples.
+    let tables =
+        tables.lines().filter_map(|line| line.split_once(' ')).filter(|(_, of)| of.contains("samples of "));
+    for (table, _) in tables {
+        for row in rows(folder, &format!("SELECT * FROM {table} WHERE node = '{node}'")) {
+            let key = (row["instance"].as_str().unwrap().to_owned(), row["time_ns"].as_u64().unwrap());
+            assert!(found.insert(key, row).is_none(), "a sample is there twice");
+        }
+    }
+    found
+}
+
+/// Returns a column as the SDK knows its value.
+fn column(row: &Value, name: &str) -> Value {
+    match &row[name] {
+        Value::String(text) if text.starts_with('[') => serde_json::from_str(text).unwrap(),
+        value => value.clone(),
+    }
+}
+
+#[test]
+fn the_sdk_of_python_finds_each_value_in_the_archive() {
+    let folder = tempfile::tempdir().unwrap();
+    let dac = dac(folder.path(), &[]);
+    let script = repository().join("tests/end_to_end/otlp/client.py");
+    let done = python().arg(script).arg(dac.http()).output().unwrap();
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    let expected: Vec<(String, u64, Value)> = String::from_utf8(done.stdout)
+        .unwrap()
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    // 20 rounds of 11 series, 20 log records, 40 spans.
+    assert!(expected.len() >= 20 * 11 + 20 + 40, "{}", expected.len());
+    for node in ["otlp-shop-hall-1", "otlp-json-hall-1"] {
+        let found = samples(folder.path(), node);
+        assert_eq!(found.len(), expected.len(), "{node}");
+        for (instance, time, columns) in &expected {
+            let row = &found[&(instance.clone(), *time)];
+            for (name, value) in columns.as_object().unwrap() {
+                assert_eq!(column(row, name), *value, "{node}/{instance}: {name} of {row}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_program_of_the_guide_becomes_an_instance() {
+    let folder = tempfile::tempdir().unwrap();
+    let dac = dac(folder.path(), &[]);
+    let guide = fs::read_to_string(repository().join("docs/guides/receive-opentelemetry.md")).unwrap();
+    let (_, program) = guide.split_once("```python\n").unwrap();
+    let (program, _) = program.split_once("```").unwrap();
+    let done = python()
+        .args(["-c", program])
+        .env("OTEL_EXPORTER_OTLP_ENDPOINT", dac.http())
+        .env("OTEL_SERVICE_NAME", "pump")
+        .output()
+        .unwrap();
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    let found = samples(folder.path(), "otlp-pump");
+    assert!(found.len() >= 3 && found.keys().all(|(name, _)| name == "temperature,pump=p1"), "{found:?}");
+    let first: Vec<_> = found.values().take(3).map(|row| row["value"].clone()).collect();
+    assert_eq!(first, [21.5, 22.5, 23.5]);
+}
+
+#[test]
+fn a_token_that_may_write_is_needed_once_there_are_accounts() {
+    let folder = tempfile::tempdir().unwrap();
+    let access = folder.path().join("access");
+    let access = access.to_str().unwrap();
+    let run = |arguments: &[&str]| {
+        let output = oasis().args(arguments).env("OASIS_ACCESS", access).output().unwrap();
+        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap().trim().to_owned()
+    };
+    let dac = dac(folder.path(), &["--access", access, "--local", "token"]);
+    run(&["role", "set", "sdk", "--allow", "write otlp-shop/*"]);
+    let writer = run(&["token", "create", "sdk", "--role", "sdk"]);
+    let viewer = run(&["token", "create", "viewer", "--role", "viewer"]);
+    eventually("the DAC has read the tokens", || (send(&dac, &viewer, b"{}").0 != 401).then_some(()));
+    let status = |token: &str, service: &str| send(&dac, token, &gauge(service, 1, 1)).0;
+    assert_eq!(status("", "shop"), 401);
+    assert_eq!(status(&viewer, "shop"), 403);
+    assert_eq!(status(&writer, "shop"), 200);
+    assert_eq!(status(&writer, "mail"), 403);
+}
+
+#[test]
+fn a_body_that_is_too_long_is_refused_and_the_next_one_is_taken() {
+    let folder = tempfile::tempdir().unwrap();
+    let dac = dac(folder.path(), &[]);
+    let declared = request(&dac, b"content-length: 9437184\r\n\r\n");
+    assert!(declared.starts_with("HTTP/1.1 413 "), "{declared}");
+    // Without a length the DAC cannot know whether it is too long or late.
+    let too_long = 8 * 1024 * 1024 + 1;
+    let head = format!("transfer-encoding: chunked\r\n\r\n{too_long:x}\r\n");
+    let undeclared = request(&dac, &[head.as_bytes(), &vec![b' '; too_long], b"\r\n"].concat());
+    assert!(undeclared.starts_with("HTTP/1.1 503 "), "{undeclared}");
+    assert!(undeclared.contains("retry-after: 1\r\n"), "{undeclared}");
+    let (status, answer) = send(&dac, "", b"{\"resourceMetrics\": 1}");
+    assert!(status == 400 && answer.starts_with("{\"code\":3,"), "{answer}");
+    assert_eq!(send(&dac, "", &gauge("shop", 1, 1)), (200, "{}".into()));
+}
+
+#[test]
+fn acknowledged_samples_survive_kills_of_the_dac() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut acknowledged = Vec::new();
+    for life in 0..5_u64 {
+        let dac = dac(folder.path(), &[]);
+        for request in 0..5 + life * 3 {
+            let number = life * 1_000 + request;
+            assert_eq!(send(&dac, "", &gauge("shop", 1_700_000_000_000_000_000 + number, number)).0, 200);
+            acknowledged.push(number);
+        }
+        dac.kill();
+    }
+    let found = rows(folder.path(), "SELECT value FROM level ORDER BY value");
+    let found: Vec<u64> = found.iter().map(|row| row["value"].as_u64().unwrap()).collect();
+    assert_eq!(found, acknowledged);
+}

@@ -21,14 +21,19 @@ pub fn run_seeds(folder: &Path, run: impl Fn(&[u8])) {
         eprintln!("{}", path.display());
         run(seed);
     }
+    let name = folder.file_name().unwrap_or_default().to_string_lossy();
+    run_variants(&name, &seeds, VARIANTS, run);
+}
+
+/// Runs variants of seeds: this many, or as many as fit into `OASIS_FUZZ_SECONDS`. `name` is that of the file of a finding.
+pub fn run_variants(name: &str, seeds: &[Vec<u8>], variants: u64, run: impl Fn(&[u8])) {
     let seconds = env::var("OASIS_FUZZ_SECONDS").ok().and_then(|seconds| seconds.parse().ok());
     let end = seconds.map(|seconds| Instant::now() + Duration::from_secs(seconds));
     let mut number = 0;
-    while end.map_or(number < VARIANTS, |end| Instant::now() < end) {
+    while end.map_or(number < variants, |end| Instant::now() < end) {
         number += 1;
-        let input = variant(&seeds, number);
+        let input = variant(seeds, number);
         // Before it is run: it may end the process.
-        let name = folder.file_name().unwrap_or_default().to_string_lossy();
         let path = env::temp_dir().join(format!("oasis-fuzz-{name}"));
         if end.is_some() {
             fs::write(&path, &input).expect("a file");

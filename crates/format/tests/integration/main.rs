@@ -3,7 +3,9 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test says what it expects by unwrapping")]
 
 mod corpus;
+mod counting_allocator;
 mod csv_dialects;
+mod damaged_files;
 #[cfg(feature = "mcap")]
 mod mcap_bounds;
 #[cfg(feature = "mcap")]

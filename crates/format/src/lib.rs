@@ -54,6 +54,8 @@ pub mod line_protocol;
 #[cfg(feature = "mcap")]
 pub mod mcap;
 mod mcap_format;
+#[cfg(feature = "mcap")]
+mod message_types;
 pub mod protobuf;
 mod ros;
 mod rosbag1;
@@ -65,7 +67,7 @@ pub use csv_dialect::{BadDialect, CsvDialect, CsvOptions};
 pub use format::{Format, Order, RowFormat, RowWriter, SampleFormat, SampleWriter};
 pub use source::{Gap, Source};
 pub use write_error::WriteError;
-pub use write_options::WriteOptions;
+pub use write_options::{MessageEncoding, WriteOptions};
 
 /// Every format, in the order of help and reference; the first supported one is the default.
 pub const FORMATS: &[Format] = &[

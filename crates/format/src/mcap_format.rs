@@ -14,7 +14,7 @@ pub(crate) const FORMAT: Format = Format {
     extension: "mcap",
     is_text: false,
     samples: Some(SampleFormat {
-        help: "For Foxglove, Lichtblick and PlotJuggler: one channel for each instance, JSON messages",
+        help: "For Foxglove, Lichtblick and PlotJuggler: one channel for each instance; messages in JSON, CDR of ROS 2 or Protocol Buffers",
         is_table: false,
         order: Order::ByTime,
         open,
@@ -25,9 +25,9 @@ pub(crate) const FORMAT: Format = Format {
 #[cfg(feature = "mcap")]
 fn open<'a>(
     out: &'a mut (dyn Write + Send),
-    _: &WriteOptions,
+    options: &WriteOptions,
 ) -> Result<Box<dyn SampleWriter + 'a>, WriteError> {
-    Ok(Box::new(crate::mcap::McapWriter::new(out)?))
+    Ok(Box::new(crate::mcap::McapWriter::new(out, options.encoding)?))
 }
 
 #[cfg(not(feature = "mcap"))]

@@ -40,6 +40,16 @@ pub enum WriteError {
         /// Its time, nanoseconds since 1970.
         time: u64,
     },
+    /// A type that an encoding of messages cannot have.
+    #[error("{encoding} cannot have messages of {probe_type}: {why}: use --encoding json")]
+    Encoding {
+        /// The encoding.
+        encoding: &'static str,
+        /// The probe type.
+        probe_type: String,
+        /// The reason.
+        why: String,
+    },
     /// The MCAP library, or its output.
     #[cfg(feature = "mcap")]
     #[error("{0}")]

@@ -235,7 +235,7 @@ Exit status: 0 if each file was imported completely, 3 if messages or values are
   oasis sql --archive ~/samples                                which tables there are
   oasis sql --archive ~/samples '.schema oasis_system_linux_processor_probe'
   oasis sql --archive ~/samples 'SELECT instance, samples, first, last FROM instances'
-  oasis sql --archive ~/samples --jsonl < query.sql
+  oasis sql --archive ~/samples --json < query.sql
   oasis sql --url http://192.0.2.7:7070 'SELECT * FROM gaps'   a running DAC answers
   oasis sql --tem http://192.0.2.7:7070 --dac-name hall-1 .tables")]
     Sql(sql::Arguments),
@@ -244,13 +244,14 @@ Exit status: 0 if each file was imported completely, 3 if messages or values are
     /// The DAC of the archive may run.
     #[command(after_help = "Examples:
   oasis export --archive ~/samples my-host/processor -o processor.csv
-  oasis export --archive ~/samples my-host/processor --from -1h --jsonl | jq .metrics
+  oasis export --archive ~/samples my-host/processor --from -1h --format jsonl | jq .metrics
   oasis export --archive ~/samples -o tables/            all of it, a file for each probe type
   oasis export --archive ~/samples '*/processor' -o processors.csv
   oasis export --archive ~/samples my-host/processor --decimal comma --units -o processor.csv
-  oasis export --archive ~/samples --run 'soak, pump 3 hot' --jsonl
+  oasis export --archive ~/samples --run 'soak, pump 3 hot' -o soak.jsonl
   oasis export --archive ~/samples --format mcap -o everything.mcap
-  oasis export --archive ~/samples --jsonl --from 2026-05-04T12:00Z --to 2026-05-04T12:05Z")]
+  oasis export --archive ~/samples --encoding cdr -o everything.mcap
+  oasis export --archive ~/samples --format jsonl --from 2026-05-04T12:00Z --to 2026-05-04T12:05Z")]
     Export(export::Arguments),
     #[cfg(feature = "live")]
     /// Check whether this host can run OASIS, and say what to do.

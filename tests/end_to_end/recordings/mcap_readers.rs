@@ -14,7 +14,7 @@ use std::{
 };
 
 /// Runs a script beside this file; `make table-readers` installs what it needs.
-fn python(script: &str, arguments: &[PathBuf]) -> Vec<u8> {
+pub fn python(script: &str, arguments: &[PathBuf]) -> Vec<u8> {
     let python = std::env::var("OASIS_TEST_PYTHON")
         .unwrap_or_else(|_| repository().join("target/venv/bin/python").to_string_lossy().into_owned());
     let script = repository().join("tests/end_to_end/recordings").join(script);

@@ -3,6 +3,7 @@
 #[cfg(feature = "arrow")]
 mod arrow;
 mod faults;
+mod mcap_encodings;
 mod mcap_readers;
 mod missing;
 pub mod plant;

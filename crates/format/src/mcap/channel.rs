@@ -3,6 +3,7 @@
 use super::{
     bounds::{self, MAX_MESSAGE, MAX_ROW},
     record::{ChannelRecord, Message, Schema},
+    restored::restore,
 };
 use crate::{
     input::{
@@ -24,7 +25,7 @@ use oasis_wire::{
     loss::Cause,
     probe_kind::ProbeKind,
     schema::{InvalidType, Metric, ProbeType},
-    value,
+    value::{self, Value},
 };
 use serde_json::Value as Json;
 use std::{
@@ -127,6 +128,17 @@ enum Binary {
     Protobuf,
 }
 
+impl Binary {
+    fn named(encoding: &str) -> Option<Self> {
+        match encoding {
+            "cdr" => Some(Self::Cdr),
+            "ros1" => Some(Self::Ros1),
+            "protobuf" => Some(Self::Protobuf),
+            _ => None,
+        }
+    }
+}
+
 /// Reasons to skip a message.
 #[derive(Debug, thiserror::Error)]
 pub enum Unread {
@@ -174,6 +186,9 @@ pub enum Unread {
     /// Does not match its schema.
     #[error("a message does not match the schema: {0}")]
     Unfit(#[from] Unfit),
+    /// Other fields than those of the probe type of its channel.
+    #[error("a message does not have the fields of its probe type")]
+    Fields,
     /// Does not fit into a batch.
     #[error("a sample has {0} bytes: at most {MAX_ROW} are allowed")]
     Row(usize),
@@ -215,8 +230,8 @@ pub struct Channel {
 
 #[derive(Debug)]
 enum From {
-    /// `oasis export` wrote it.
-    Oasis { recorded: RecordedSeries, first_sequence: u64 },
+    /// `oasis export` wrote it, in JSON or with the schema of this number.
+    Oasis { recorded: RecordedSeries, first_sequence: u64, binary: Option<(Binary, u16)> },
     /// JSON messages with the schema of this number; 0 for none.
     Json { schema: u16, content: JsonContent },
     /// Messages with the schema of this number.
@@ -239,20 +254,17 @@ enum JsonContent {
 impl Channel {
     pub fn new(channel: &ChannelRecord<'_>) -> Self {
         let from = match of_export(&channel.metadata) {
-            Some((recorded, first_sequence)) => From::Oasis { recorded, first_sequence },
+            Some((recorded, first_sequence)) => {
+                let binary = Binary::named(channel.encoding).map(|encoding| (encoding, channel.schema));
+                From::Oasis { recorded, first_sequence, binary }
+            }
             None if channel.encoding == "json" => {
                 From::Json { schema: channel.schema, content: JsonContent::Unknown }
             }
-            None if channel.encoding == "cdr" => {
-                From::Binary { encoding: Binary::Cdr, schema: channel.schema }
-            }
-            None if channel.encoding == "ros1" => {
-                From::Binary { encoding: Binary::Ros1, schema: channel.schema }
-            }
-            None if channel.encoding == "protobuf" => {
-                From::Binary { encoding: Binary::Protobuf, schema: channel.schema }
-            }
-            None => From::Other(channel.encoding.to_owned()),
+            None => match Binary::named(channel.encoding) {
+                Some(encoding) => From::Binary { encoding, schema: channel.schema },
+                None => From::Other(channel.encoding.to_owned()),
+            },
         };
         Self {
             topic: channel.topic.to_owned(),
@@ -400,11 +412,52 @@ impl Channel {
         if message.data.len() > MAX_MESSAGE {
             return Err(Unread::Long(message.data.len()));
         }
-        if let From::Binary { encoding, schema } = self.from {
-            self.binary(message, encoding, schemas.get(&schema).ok_or(Unread::NoSchema)?, row)
-        } else {
-            self.json(message, schemas, row)
+        let schema = |number: &u16| schemas.get(number).ok_or(Unread::NoSchema);
+        match &self.from {
+            From::Binary { encoding, schema: number } => {
+                self.binary(message, *encoding, schema(number)?, row)
+            }
+            From::Oasis { binary: Some((encoding, number)), .. } => {
+                let (values, state) = self.restored(message, *encoding, schema(number)?, row)?;
+                self.exported(message, &values, state, row)
+            }
+            _ => self.json(message, schemas, row),
         }
+    }
+
+    /// Decodes a binary message of an export.
+    fn restored(
+        &self,
+        message: &Message<'_>,
+        encoding: Binary,
+        schema: &Described,
+        row: &mut Vec<u8>,
+    ) -> Result<(Vec<Value>, u16), Unread> {
+        let From::Oasis { recorded, .. } = &self.from else { return Err(Unread::Fields) };
+        let (metrics, _, _) = schema.decode(encoding, message.data, row)?;
+        restore(&recorded.probe_type, metrics, row).ok_or(Unread::Fields)
+    }
+
+    /// Writes the row of an export's sample.
+    fn exported(
+        &mut self,
+        message: &Message<'_>,
+        values: &[Value],
+        state: u16,
+        row: &mut Vec<u8>,
+    ) -> Result<ReadSample, Unread> {
+        let samples = match self.samples.take() {
+            Some(samples) => samples,
+            None => self.begin(message, &Schemas::new())?,
+        };
+        let samples = self.samples.insert(samples);
+        value::write_row(&samples.recorded.probe_type, values, row);
+        if row.len() > MAX_ROW {
+            return Err(Unread::Row(row.len()));
+        }
+        let sequence = samples.number(message.sequence);
+        let lost = self.end_hole(sequence);
+        Ok(ReadSample { head: Head { time: message.log_time, sequence, state }, lost })
     }
 
     fn json(
@@ -477,7 +530,7 @@ impl Channel {
 
     fn begin(&self, message: &Message<'_>, schemas: &Schemas) -> Result<Samples, Unread> {
         Ok(match &self.from {
-            From::Oasis { recorded, first_sequence } => {
+            From::Oasis { recorded, first_sequence, .. } => {
                 Samples::new(recorded.clone(), first_sequence.wrapping_sub(1))?
             }
             From::Json { content: JsonContent::Unknown | JsonContent::Surveyed(_), .. } => {

@@ -12,12 +12,14 @@
 mod bounds;
 mod channel;
 mod damage;
+mod encoding;
 mod json_schema;
 mod lost;
 mod read_error;
 mod record;
 mod recording;
 mod records;
+mod restored;
 mod writer;
 
 pub use channel::Unread;

@@ -1,16 +1,19 @@
 //! Writes MCAP for Foxglove, Lichtblick and PlotJuggler: a channel for each instance, in the order of the samples' times.
 //!
-//! Messages are JSON with a JSON Schema: the only encoding that all three read without a plugin and that can express the whole
-//! schema. `docs/reference/mcap.md` documents the content.
+//! Messages are JSON with a JSON Schema by default: the only encoding that can express the whole schema. `encoding` has the others.
+//! `docs/reference/mcap.md` documents the content.
 
-use super::{json_schema, lost};
-use crate::{Gap, SampleWriter, Source, WriteError};
+use super::{
+    encoding::{self, EncodedSchema},
+    lost,
+};
+use crate::{Gap, MessageEncoding, SampleWriter, Source, WriteError};
 use mcap::{
     Compression, WriteOptions, Writer,
     records::{MessageHeader, Metadata},
     write::NoSeek,
 };
-use oasis_wire::{batch::Sample, value};
+use oasis_wire::batch::Sample;
 use std::{
     collections::{BTreeMap, HashMap},
     io::Write,
@@ -25,6 +28,8 @@ const SOFTWARE: &str = concat!("oasis ", env!("CARGO_PKG_VERSION"));
 /// Writes an MCAP file.
 pub struct McapWriter<W: Write> {
     out: Writer<NoSeek<W>>,
+    encoding: MessageEncoding,
+    message: Vec<u8>,
     /// By node and instance.
     channels: HashMap<(Arc<str>, Arc<str>), Channel>,
     /// The channel of gaps, after the first gap.
@@ -42,7 +47,7 @@ impl<W: Write> McapWriter<W> {
     ///
     /// # Errors
     /// If the output fails.
-    pub fn new(out: W) -> Result<Self, WriteError> {
+    pub fn new(out: W, encoding: MessageEncoding) -> Result<Self, WriteError> {
         // Standard output cannot seek. No threads: encoding JSON takes longer than compression.
         let options = WriteOptions::new()
             .compression(Some(Compression::Zstd))
@@ -51,7 +56,7 @@ impl<W: Write> McapWriter<W> {
             .disable_seeking(true)
             .library(SOFTWARE);
         let out = options.create(NoSeek::new(out))?;
-        Ok(Self { out, channels: HashMap::new(), gaps: None })
+        Ok(Self { out, encoding, message: Vec::new(), channels: HashMap::new(), gaps: None })
     }
 
     fn channel(&mut self, source: &Arc<Source>, sample: &Sample) -> Result<u16, WriteError> {
@@ -62,8 +67,8 @@ impl<W: Write> McapWriter<W> {
             return Ok(known.id);
         }
         let probe_type = &source.probe_type;
-        let schema = serde_json::to_vec(&json_schema::of(probe_type))?;
-        let schema = self.out.add_schema(&probe_type.name, "jsonschema", &schema)?;
+        let schema = EncodedSchema::of(probe_type, self.encoding)?;
+        let schema = self.out.add_schema(&schema.name, schema.encoding, &schema.data)?;
         let kind = serde_json::to_value(source.kind)?;
         let metadata = BTreeMap::from([
             ("node".to_owned(), source.node.to_string()),
@@ -75,7 +80,7 @@ impl<W: Write> McapWriter<W> {
             ("schema".to_owned(), serde_json::to_string(&**probe_type)?),
         ]);
         let topic = format!("{}/{}", source.node, source.instance);
-        let id = self.out.add_channel(schema, &topic, "json", &metadata)?;
+        let id = self.out.add_channel(schema, &topic, self.encoding.name(), &metadata)?;
         self.channels.insert(key, Channel { source: source.clone(), id });
         Ok(id)
     }
@@ -102,11 +107,11 @@ impl<W: Write> McapWriter<W> {
 impl<W: Write> SampleWriter for McapWriter<W> {
     fn sample(&mut self, source: &Arc<Source>, state: u16, sample: &Sample) -> Result<(), WriteError> {
         let channel = self.channel(source, sample)?;
-        let mut metrics = value::to_json(&source.probe_type, &sample.values);
-        if state != 0 {
-            metrics.insert(json_schema::STATE.into(), state.into());
-        }
-        self.write(channel, sample.sequence, sample.time, &serde_json::to_vec(&metrics)?)
+        let mut message = std::mem::take(&mut self.message);
+        encoding::encode(self.encoding, &source.probe_type, state, &sample.values, &mut message)?;
+        self.write(channel, sample.sequence, sample.time, &message)?;
+        self.message = message;
+        Ok(())
     }
 
     fn gap(&mut self, gap: &Gap<'_>) -> Result<(), WriteError> {

@@ -2,9 +2,13 @@
 //! `ros1msg`.
 //!
 //! In the order of reading: `definitions` and `idl` read the text of a schema, `layout` makes the metrics of its fields, `cdr` with `wide_text`,
-//! and `packed` decode a message of ROS 2 and of ROS 1.
+//! and `packed` decode a message of ROS 2 and of ROS 1. `definition_writer` and `cdr_writer` write those of an export.
 
 mod cdr;
+#[cfg(feature = "mcap")]
+mod cdr_writer;
+#[cfg(feature = "mcap")]
+mod definition_writer;
 mod definitions;
 mod idl;
 mod layout;
@@ -13,6 +17,10 @@ mod wide_text;
 
 #[cfg(feature = "mcap")]
 pub use cdr::BadCdr;
+#[cfg(feature = "mcap")]
+pub use cdr_writer::encode;
+#[cfg(feature = "mcap")]
+pub use definition_writer::definition;
 pub use layout::{BadLayout, Layout};
 #[cfg(feature = "mcap")]
 pub use packed::BadPacked;

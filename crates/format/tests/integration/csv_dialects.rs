@@ -34,7 +34,7 @@ fn source() -> Arc<Source> {
 
 fn write(options: CsvOptions<'_>, samples: &[Sample]) -> Vec<u8> {
     let format = oasis_format::find("csv").and_then(|format| format.samples.as_ref()).unwrap();
-    let options = WriteOptions { dialect: CsvDialect::new(options).unwrap() };
+    let options = WriteOptions { dialect: CsvDialect::new(options).unwrap(), ..WriteOptions::default() };
     let (mut file, source) = (Vec::new(), source());
     let mut writer = (format.open)(&mut file, &options).unwrap();
     samples.iter().for_each(|sample| writer.sample(&source, 3, sample).unwrap());

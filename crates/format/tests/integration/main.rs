@@ -9,6 +9,8 @@ mod damaged_files;
 #[cfg(feature = "mcap")]
 mod mcap_bounds;
 #[cfg(feature = "mcap")]
+mod mcap_encodings;
+#[cfg(feature = "mcap")]
 mod mcap_ros2;
 #[cfg(feature = "mcap")]
 mod mcap_seeds;

@@ -2,8 +2,8 @@
 
 use crate::csv_flags::{DecimalMark, delimiter};
 use anyhow::{Context, bail};
-use clap::Args;
-use oasis_format::{CsvDialect, CsvOptions, Format, WriteOptions};
+use clap::{Args, ValueEnum};
+use oasis_format::{CsvDialect, CsvOptions, Format, MessageEncoding, WriteOptions};
 
 /// The content of the files.
 #[derive(Debug, Args)]
@@ -21,6 +21,19 @@ pub struct ContentArguments {
     /// CSV: units in the names of columns, as in level [m].
     #[arg(long)]
     units: bool,
+    /// MCAP: encoding of messages [default: json].
+    #[arg(long, value_name = "ENCODING")]
+    encoding: Option<Encoding>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Encoding {
+    /// JSON: each probe type with all its names
+    Json,
+    /// CDR of ROS 2, with schemas in ros2msg
+    Cdr,
+    /// Protocol Buffers, with descriptors
+    Protobuf,
 }
 
 impl ContentArguments {
@@ -30,21 +43,27 @@ impl ContentArguments {
     /// If a flag is invalid, or belongs to another format.
     pub fn options(&self, format: &Format) -> anyhow::Result<WriteOptions> {
         let is_given = [
-            ("--delimiter", self.delimiter.is_some()),
-            ("--decimal", self.decimal.is_some()),
-            ("--time-format", self.time_format.is_some()),
-            ("--units", self.units),
+            ("--delimiter", self.delimiter.is_some(), "csv"),
+            ("--decimal", self.decimal.is_some(), "csv"),
+            ("--time-format", self.time_format.is_some(), "csv"),
+            ("--units", self.units, "csv"),
+            ("--encoding", self.encoding.is_some(), "mcap"),
         ];
-        if let Some((flag, _)) = is_given.into_iter().find(|(_, is_given)| *is_given && format.name != "csv")
-        {
-            bail!("{flag} is for --format csv, and the format is {}", format.name);
+        let is_wrong = |(_, is_given, of): &(&str, bool, &str)| *is_given && *of != format.name;
+        if let Some((flag, _, of)) = is_given.into_iter().find(is_wrong) {
+            bail!("{flag} is for --format {of}, and the format is {}", format.name);
         }
+        let encoding = match self.encoding {
+            None | Some(Encoding::Json) => MessageEncoding::Json,
+            Some(Encoding::Cdr) => MessageEncoding::Cdr,
+            Some(Encoding::Protobuf) => MessageEncoding::Protobuf,
+        };
         let dialect = CsvDialect::new(CsvOptions {
             delimiter: delimiter(self.delimiter.as_deref())?,
             has_decimal_comma: self.decimal == Some(DecimalMark::Comma),
             time_format: self.time_format.as_deref(),
             has_units: self.units,
         });
-        Ok(WriteOptions { dialect: dialect.context("cannot write CSV in this dialect")? })
+        Ok(WriteOptions { dialect: dialect.context("cannot write CSV in this dialect")?, encoding })
     }
 }

@@ -5,6 +5,8 @@ mod mcap;
 #[cfg(feature = "arrow")]
 mod table;
 
+#[cfg(feature = "mcap")]
+use oasis_format::MessageEncoding;
 use oasis_format::{Gap, Order, Source, WriteError};
 use oasis_wire::{batch::Sample, schema::ProbeType};
 use std::{io::Write, sync::Arc};
@@ -116,7 +118,7 @@ pub fn begin(
         #[cfg(feature = "arrow")]
         Form::Parquet => Ok(Box::new(table::ParquetFile::begin(out, probe_type)?)),
         #[cfg(feature = "mcap")]
-        Form::Mcap => Ok(Box::new(oasis_format::mcap::McapWriter::new(out)?)),
+        Form::Mcap => Ok(Box::new(oasis_format::mcap::McapWriter::new(out, MessageEncoding::Json)?)),
         #[cfg(not(all(feature = "arrow", feature = "mcap")))]
         missing => {
             let _ = (out, probe_type);

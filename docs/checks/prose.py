@@ -41,7 +41,7 @@ CODE = (".rs", ".py", ".c", ".h", ".hpp", ".cpp", ".cmake", ".go", ".java", ".ts
 # Routes of other programs: Alertmanager's API.
 FOREIGN_ROUTES = {"/api/v2/alerts"}
 # Endings of files whose names begin like a section.
-FILE_ENDINGS = {"rs", "go", "toml", "lock", "pem", "key"}
+FILE_ENDINGS = {"rs", "go", "toml", "lock", "pem", "key", "yml"}
 # Fields of answers and settings of editors, in objects named like a section.
 FOREIGN_KEYS = {"archive.stored", "archive.stored_offset", "channel.refused", "doors.refused", "rules.arguments"}
 

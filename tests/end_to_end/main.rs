@@ -65,6 +65,8 @@ mod postgresql_shared;
 #[cfg(feature = "postgresql")]
 mod postgresql_tls;
 mod previous_release;
+#[cfg(feature = "prometheus")]
+mod prometheus;
 mod ready_made;
 mod recorder;
 mod recordings;

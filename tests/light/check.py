@@ -27,6 +27,7 @@ SETTINGS = {
     '[access.oidc]\nissuer = "https://id.example.org"\nclient_id = "oasis"\n': ("[access.oidc]", "oidc"),
     "[influxdb]\nenabled = true\n": ("[influxdb]", "influxdb"),
     "[otlp]\nenabled = true\n": ("[otlp]", "otlp"),
+    "[prometheus]\nenabled = true\n": ("[prometheus]", "prometheus"),
     '[postgresql]\nurl = "host=127.0.0.1 dbname=plant"\n': ("[postgresql]", "postgresql"),
     '[notify.operators]\nkind = "mail"\nserver = "127.0.0.1"\n': ("[notify.operators]", "mail"),
     "[tem]\nmdns = true\n": ("mdns in [tem]", "mdns"),
@@ -72,7 +73,7 @@ def main() -> None:
 
 def version_has_features(program: Program) -> None:
     lines = program.run("--version").stdout.splitlines()
-    assert lines[1:] == ["built without: arrow, mcap, influxdb, lsp, man-pages, oidc, mail, otlp, postgresql, mdns, nats, dds"], lines
+    assert lines[1:] == ["built without: arrow, mcap, influxdb, lsp, man-pages, oidc, mail, otlp, postgresql, prometheus, mdns, nats, dds"], lines
     assert program.run("-V").stdout.splitlines() == lines[:1], lines
 
 

@@ -424,6 +424,8 @@ fn paths(doors: &Doors) -> Routes<Api> {
         .post("/api/v2/write", Somewhere(WRITE), inlets::receive)
         .post("/api/v3/write_lp", Somewhere(WRITE), inlets::receive)
         .post("/mcp", Somewhere(READ_VERBS), mcp::answer)
+        // The path of Prometheus's own receiver of remote write.
+        .post("/api/v1/write", Somewhere(WRITE), inlets::receive)
         // Paths of OTLP over HTTP.
         .post("/v1/metrics", Somewhere(WRITE), inlets::receive)
         .post("/v1/logs", Somewhere(WRITE), inlets::receive)

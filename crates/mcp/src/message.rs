@@ -47,11 +47,11 @@ impl RpcError {
 /// A message of a client.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Message {
-    /// It wants a response.
+    /// A request, which wants a response.
     Request { id: Value, method: String, params: Value },
-    /// It wants none: a notification, or a response to a request that the server never sends.
+    /// A notification, or a response to a request that the server never sends.
     Silent,
-    /// It cannot be understood.
+    /// Bytes that are no message.
     Invalid { id: Value, error: RpcError },
 }
 

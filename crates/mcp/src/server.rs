@@ -36,7 +36,7 @@ pub async fn answer(api: &impl DacApi, bytes: &[u8], headers: Headers<'_>) -> An
 /// Returns whether the request is of a version without a handshake.
 ///
 /// # Errors
-/// If nobody can tell, or it is of an unknown version.
+/// If the version is not known, or headers and message name different ones.
 fn era(method: &str, params: &Value, headers: &Headers<'_>) -> Result<bool, RpcError> {
     let named = &params["_meta"]["io.modelcontextprotocol/protocolVersion"];
     if named.is_null() {

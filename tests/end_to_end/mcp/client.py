@@ -44,7 +44,7 @@ async def refused(client: Client, tool: str, arguments: dict[str, Any]) -> str:
     return str(result.content[0].text)
 
 
-async def ask(client: Client) -> Any:
+async def use_each_tool(client: Client) -> Any:
     """Uses each tool and resource. Returns the number of the newest sample."""
     tools = {tool.name for tool in (await client.list_tools()).tools}
     assert tools == TOOLS, tools
@@ -82,11 +82,11 @@ async def main() -> None:
     found = {}
     for mode in ("auto", "legacy"):
         async with Client(f"{url}/mcp", mode=mode) as client:
-            found[f"http {client.protocol_version}"] = await ask(client)
+            found[f"http {client.protocol_version}"] = await use_each_tool(client)
     command = StdioServerParameters(command=oasis, args=["mcp", "--url", url], env=dict(os.environ))
     for mode in ("auto", "legacy"):
         async with Client(stdio_client(command), mode=mode) as client:
-            found[f"stdio {client.protocol_version}"] = await ask(client)
+            found[f"stdio {client.protocol_version}"] = await use_each_tool(client)
     print(json.dumps(found))
 
 

@@ -1,4 +1,4 @@
-//! What an assistant can do: a file a tool.
+//! The tools of an assistant: a file a tool.
 
 mod describe_instance;
 mod explain_gaps;

@@ -1,7 +1,7 @@
 //! The features that settings ask for.
 
 use super::Config;
-use crate::features::{DDS, Feature, INFLUXDB, MAIL, MDNS, NATS, OIDC, OTLP, POSTGRESQL};
+use crate::features::{DDS, Feature, INFLUXDB, MAIL, MDNS, NATS, OIDC, OTLP, POSTGRESQL, PROMETHEUS};
 use oasis_notify::DestinationConfig;
 
 impl Config {
@@ -25,6 +25,7 @@ impl Config {
         ask(!self.postgresql.url.is_empty(), POSTGRESQL, "[postgresql]");
         ask(self.influxdb.enabled, INFLUXDB, "[influxdb]");
         ask(self.otlp.enabled, OTLP, "[otlp]");
+        ask(self.prometheus.enabled, PROMETHEUS, "[prometheus]");
         ask(self.tem.mdns, MDNS, "mdns in [tem] (--mdns)");
         ask(!self.nats.url.is_empty(), NATS, "[nats] (--nats, OASIS_NATS)");
         ask(self.dds.publish || self.dds.channel, DDS, "[dds] (--dds, OASIS_DDS)");
@@ -49,6 +50,7 @@ mod tests {
             ("[postgresql]\nurl = 'host=localhost'", POSTGRESQL, "[postgresql]"),
             ("[influxdb]\nenabled = true", INFLUXDB, "[influxdb]"),
             ("[otlp]\nenabled = true", OTLP, "[otlp]"),
+            ("[prometheus]\nenabled = true", PROMETHEUS, "[prometheus]"),
             ("[tem]\nmdns = true", MDNS, "mdns in [tem] (--mdns)"),
             ("[nats]\nurl = 'nats://127.0.0.1'", NATS, "[nats] (--nats, OASIS_NATS)"),
             ("[dds]\npublish = true", DDS, "[dds] (--dds, OASIS_DDS)"),

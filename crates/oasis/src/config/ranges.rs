@@ -79,6 +79,8 @@ pub const RANGES: &[(&str, RangeInclusive<u64>)] = &[
     ("influxdb.max_series", COUNT),
     ("otlp.max_nodes", COUNT),
     ("otlp.max_series", COUNT),
+    ("prometheus.max_nodes", COUNT),
+    ("prometheus.max_series", COUNT),
     ("dds.domain", 0..=232),
     ("dds.buffer_bytes", 1 << 20..=1 << 40),
     ("node.datagram_bytes", 0..=65_507),

@@ -87,4 +87,5 @@ sections! {
     dds: oasis_dds::handler::DdsPublish,
     influxdb: oasis_influxdb::Influxdb,
     otlp: oasis_otlp::Otlp,
+    prometheus: oasis_prometheus::Prometheus,
 }

@@ -110,11 +110,17 @@ impl SourceNodes {
             let lost = node.take_lost();
             if lost.count > 0 {
                 all.add(lost.count, format!("{name:?}: {}", lost.reason));
-                self.instances -= node.instance_count();
-                self.nodes.remove(&name);
+                self.disconnect(&name);
             }
         }
         all
+    }
+
+    /// Disconnects a node: it is offline until its next sample.
+    pub fn disconnect(&mut self, name: &str) {
+        if let Some(node) = self.nodes.remove(name) {
+            self.instances -= node.instance_count();
+        }
     }
 
     /// The number of nodes.

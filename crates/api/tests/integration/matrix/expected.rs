@@ -127,6 +127,7 @@ pub const ROUTES: &[Expected] = &[
     somewhere("POST /api/v2/write", WRITE),
     somewhere("POST /api/v3/write_lp", WRITE),
     somewhere("POST /mcp", READ_VERBS),
+    somewhere("POST /api/v1/write", WRITE),
     somewhere("POST /v1/metrics", WRITE),
     somewhere("POST /v1/logs", WRITE),
     somewhere("POST /v1/traces", WRITE),

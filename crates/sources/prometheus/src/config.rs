@@ -1,0 +1,130 @@
+//! The section `[prometheus]` of the configuration file.
+
+use serde::{Deserialize, Serialize};
+
+/// Most exporters that are read.
+const MAX_TARGETS: usize = 64;
+
+/// The settings of the source.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct PrometheusConfig {
+    /// Whether remote write is taken, at `/api/v1/write` on the address of the page.
+    pub enabled: bool,
+    /// The label whose value names the node of a series. The other labels belong to the name of the instance.
+    pub node_label: String,
+    /// The name of the node of series without that label, and what the names of all other nodes begin with: `prometheus-HOST:PORT`. If it is
+    /// empty, the label alone is the name, and a series without it is refused.
+    pub node_prefix: String,
+    /// Most nodes.
+    pub max_nodes: usize,
+    /// Most series: each is an instance.
+    pub max_series: usize,
+    /// When a request is answered.
+    pub acknowledge: Acknowledge,
+    /// Exporters that are read, such as `http://127.0.0.1:9100/metrics`.
+    pub scrape: Vec<String>,
+    /// Seconds between two scrapes of an exporter.
+    pub scrape_interval: f64,
+}
+
+/// When a request is answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Acknowledge {
+    /// Once the archive has stored its samples; as `received` without an archive.
+    Stored,
+    /// Once the DAC has its samples.
+    Received,
+}
+
+impl Default for PrometheusConfig {
+    fn default() -> Self {
+        Self {
+            enabled: false,
+            node_label: "instance".into(),
+            node_prefix: "prometheus".into(),
+            max_nodes: 1_000,
+            max_series: 10_000,
+            acknowledge: Acknowledge::Stored,
+            scrape: Vec::new(),
+            scrape_interval: 10.0,
+        }
+    }
+}
+
+/// A section that cannot work.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum BadConfig {
+    /// Names of nodes have no such signs.
+    #[error("prometheus.node_prefix: {0:?} has a / or a *, which names of nodes cannot have")]
+    Prefix(String),
+    /// Nothing could be taken.
+    #[error("prometheus.{0} is 0: nothing could be taken")]
+    Zero(&'static str),
+    /// Such a target is not read.
+    #[error(
+        "prometheus.scrape: {0:?} is no address such as http://127.0.0.1:9100/metrics; for https:// let Prometheus scrape, and send by remote write"
+    )]
+    Target(String),
+    /// Each target has a thread.
+    #[error(
+        "prometheus.scrape has {0} targets, more than {MAX_TARGETS}: let Prometheus scrape, and send by remote write"
+    )]
+    Targets(usize),
+    /// A rate that no exporter bears.
+    #[error("prometheus.scrape_interval: {0} is not from 0.1 to 86400 seconds")]
+    Interval(String),
+    /// The program lacks the source.
+    #[error(
+        "prometheus.enabled needs the feature prometheus, which this program was built without: cargo build --features prometheus"
+    )]
+    NotBuilt,
+}
+
+impl PrometheusConfig {
+    /// Checks the values that have no meaning.
+    pub(crate) fn check(&self) -> Result<(), BadConfig> {
+        if self.node_prefix.contains(['/', '*']) {
+            return Err(BadConfig::Prefix(self.node_prefix.clone()));
+        }
+        if let Some(wrong) = self.scrape.iter().find(|url| !is_target(url)) {
+            return Err(BadConfig::Target(wrong.clone()));
+        }
+        if self.scrape.len() > MAX_TARGETS {
+            return Err(BadConfig::Targets(self.scrape.len()));
+        }
+        if !(0.1..=86_400.0).contains(&self.scrape_interval) {
+            return Err(BadConfig::Interval(self.scrape_interval.to_string()));
+        }
+        let limits = [("max_nodes", self.max_nodes), ("max_series", self.max_series)];
+        limits.iter().find(|(_, limit)| *limit == 0).map_or(Ok(()), |(name, _)| Err(BadConfig::Zero(name)))
+    }
+}
+
+fn is_target(url: &str) -> bool {
+    let rest = url.strip_prefix("http://").unwrap_or_default();
+    !rest.is_empty() && !rest.starts_with(['/', ':', '?']) && !url.contains([' ', '@'])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn checked(scrape: &[&str], scrape_interval: f64) -> Result<(), BadConfig> {
+        let scrape = scrape.iter().map(|url| (*url).to_owned()).collect();
+        PrometheusConfig { scrape, scrape_interval, ..PrometheusConfig::default() }.check()
+    }
+
+    #[test]
+    fn targets_are_plain_addresses_and_intervals_have_bounds() {
+        assert_eq!(checked(&["http://127.0.0.1:9100/metrics", "http://host"], 0.1), Ok(()));
+        for wrong in ["", "127.0.0.1:9100", "https://host/metrics", "http:///metrics", "http://a:b@host/"] {
+            assert_eq!(checked(&[wrong], 10.0), Err(BadConfig::Target(wrong.into())));
+        }
+        for wrong in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+            assert!(matches!(checked(&[], wrong), Err(BadConfig::Interval(_))), "{wrong}");
+        }
+        assert_eq!(checked(&["http://host"; 65], 10.0), Err(BadConfig::Targets(65)));
+    }
+}

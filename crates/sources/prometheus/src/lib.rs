@@ -1,0 +1,119 @@
+//! A source that takes the remote write of Prometheus, versions 1.0 and 2.0, and reads exporters itself.
+//!
+//! The source answers `/api/v1/write` on the address of the page. In the order of a request: `body` decompresses it, `message` splits it into series with
+//! their labels and samples, `names` makes node and instance of the labels, `write` pushes the samples, `presence` finds nodes whose series have all ended.
+//! `scrape` reads exporters at intervals, and `exposition` their text.
+//! Sources: <https://prometheus.io/docs/specs/prw/remote_write_spec/>, <https://prometheus.io/docs/specs/prw/remote_write_spec_2_0/>.
+//! `docs/guides/receive-prometheus.md` is the guide. Without the feature `source`, settings that enable it are refused.
+//!
+//! ```
+//! use oasis_handler::ConfiguredHandler;
+//! use oasis_prometheus::{Prometheus, PrometheusConfig};
+//!
+//! assert!(Prometheus::configured(PrometheusConfig::default())?.is_none(), "it is enabled by its section");
+//! # Ok::<(), oasis_prometheus::BadConfig>(())
+//! ```
+
+#[cfg(feature = "source")]
+mod body;
+mod config;
+#[cfg(feature = "source")]
+mod exposition;
+#[cfg(feature = "source")]
+mod message;
+#[cfg(feature = "source")]
+mod names;
+#[cfg(feature = "source")]
+mod presence;
+#[cfg(feature = "source")]
+mod scrape;
+#[cfg(feature = "source")]
+mod source;
+#[cfg(feature = "source")]
+mod write;
+
+#[cfg(test)]
+#[cfg(feature = "source")]
+mod tests;
+
+pub use config::{Acknowledge, BadConfig, PrometheusConfig};
+#[cfg(feature = "source")]
+pub use source::RemoteWriteSource;
+
+use oasis_handler::{ConfiguredHandler, Context, Failure, Handler};
+#[cfg(feature = "source")]
+use oasis_handler::{InletAnswer, InletRequest};
+use serde_json::Value;
+#[cfg(feature = "source")]
+use std::time::Duration;
+
+/// Longest sleep of the thread; a request to stop wakes it at once.
+#[cfg(feature = "source")]
+const STOP_POLL_INTERVAL: Duration = Duration::from_secs(3_600);
+
+/// Takes remote write.
+#[derive(Debug)]
+pub struct Prometheus {
+    #[cfg(feature = "source")]
+    source: source::RemoteWriteSource,
+}
+
+impl ConfiguredHandler for Prometheus {
+    type Config = PrometheusConfig;
+    type Error = BadConfig;
+
+    fn configured(config: PrometheusConfig) -> Result<Option<Self>, BadConfig> {
+        if !config.enabled {
+            return Ok(None);
+        }
+        config.check()?;
+        #[cfg(feature = "source")]
+        return Ok(Some(Self { source: source::RemoteWriteSource::new(config) }));
+        #[cfg(not(feature = "source"))]
+        Err(BadConfig::NotBuilt)
+    }
+}
+
+#[cfg(feature = "source")]
+impl Handler for Prometheus {
+    fn name(&self) -> &'static str {
+        "prometheus"
+    }
+
+    fn run(&self, context: Context) -> Result<(), Failure> {
+        self.source.open(context.dac.clone(), context.archive.clone());
+        let config = self.source.config();
+        let interval = Duration::from_secs_f64(config.scrape_interval);
+        scrape::run(&self.source, &config.scrape, interval, &context.stopping);
+        while !context.stopping.wait_for(STOP_POLL_INTERVAL) {}
+        self.source.close();
+        Ok(())
+    }
+
+    fn state(&self) -> Value {
+        self.source.state()
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        self.source.warnings()
+    }
+
+    fn receive(&self, request: &InletRequest<'_>) -> Option<InletAnswer> {
+        self.source.receive(request)
+    }
+}
+
+#[cfg(not(feature = "source"))]
+impl Handler for Prometheus {
+    fn name(&self) -> &'static str {
+        "prometheus"
+    }
+
+    fn run(&self, _: Context) -> Result<(), Failure> {
+        Err(Failure(BadConfig::NotBuilt.to_string()))
+    }
+
+    fn state(&self) -> Value {
+        Value::Null
+    }
+}

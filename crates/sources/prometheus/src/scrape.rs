@@ -1,0 +1,131 @@
+//! Reads exporters at intervals, as Prometheus does: each target has a thread.
+
+use crate::{
+    exposition::parse_line,
+    message::{Point, Series},
+    presence::STALE,
+    source::RemoteWriteSource,
+};
+use oasis_dac::now;
+use oasis_handler::Stopping;
+use oasis_source_node::MAX_BODY_BYTES;
+use std::{
+    borrow::Cow,
+    collections::BTreeSet,
+    thread,
+    time::{Duration, Instant},
+};
+use ureq::Agent;
+
+/// Longest time until a target has answered.
+const MAX_SCRAPE_TIMEOUT: Duration = Duration::from_secs(10);
+/// Most samples of a scrape.
+const MAX_SAMPLES: usize = 100_000;
+const ACCEPT: &str = "text/plain; version=0.0.4";
+
+/// Labels of a series, sorted by name.
+type Labels = Vec<(String, String)>;
+
+/// A target, and its series at the last scrape.
+struct Target {
+    url: String,
+    /// `HOST:PORT`.
+    instance: String,
+    agent: Agent,
+    series: BTreeSet<Labels>,
+}
+
+/// Reads all targets until the handler has to stop.
+pub fn run(source: &RemoteWriteSource, urls: &[String], interval: Duration, stopping: &Stopping) {
+    thread::scope(|scope| {
+        for url in urls {
+            let mut target = Target::new(url, interval);
+            let scrapes = move || {
+                let mut next = Instant::now();
+                loop {
+                    target.scrape(source);
+                    // A scrape that is missed is not caught up.
+                    next = (next + interval).max(Instant::now());
+                    if stopping.wait_for(next.saturating_duration_since(Instant::now())) {
+                        return;
+                    }
+                }
+            };
+            scope.spawn(scrapes);
+        }
+    });
+}
+
+impl Target {
+    fn new(url: &str, interval: Duration) -> Self {
+        let timeout = Some(interval.min(MAX_SCRAPE_TIMEOUT));
+        let agent = Agent::config_builder().timeout_global(timeout).max_redirects(0).build().into();
+        Self { url: url.to_owned(), instance: instance_of(url).to_owned(), agent, series: BTreeSet::new() }
+    }
+
+    /// Reads the target once, and pushes its samples and those of the scrape.
+    fn scrape(&mut self, source: &RemoteWriteSource) {
+        let (began, time) = (Instant::now(), milliseconds());
+        let read = self.read();
+        let is_up = read.is_ok();
+        let mut present = BTreeSet::new();
+        let (mut samples, mut refused) = (Vec::new(), 0);
+        for line in read.as_deref().unwrap_or_default().lines() {
+            match parse_line(line) {
+                Ok(None) => {}
+                Ok(Some(sample)) if samples.len() < MAX_SAMPLES => {
+                    let point = Point { value: sample.value, time: sample.time.unwrap_or(time) };
+                    let labels = self.labels(sample.name, &sample.labels);
+                    present.insert(labels.clone());
+                    samples.push((labels, point));
+                }
+                Ok(Some(_)) | Err(_) => refused += 1,
+            }
+        }
+        let ended = self.series.difference(&present).cloned();
+        samples.extend(ended.map(|labels| (labels, Point { value: f64::from_bits(STALE), time })));
+        let count = present.len() as f64;
+        let of_scrape = [
+            ("up", f64::from(u8::from(is_up))),
+            ("scrape_duration_seconds", began.elapsed().as_secs_f64()),
+            ("scrape_samples_scraped", count),
+        ];
+        samples.extend(of_scrape.map(|(name, value)| (self.labels(name, &[]), Point { value, time })));
+        self.series = present;
+        let series = samples.iter().map(|(labels, point)| Series {
+            labels: labels.iter().map(|(name, value)| (&**name, &**value)).collect(),
+            points: vec![*point],
+            ..Series::default()
+        });
+        source.push_scrape(series, refused, read.err().map(|why| format!("{}: {why}", self.url)));
+    }
+
+    fn read(&self) -> Result<String, String> {
+        let answer = self.agent.get(&self.url).header("accept", ACCEPT).call();
+        let mut answer = answer.map_err(|error| error.to_string())?;
+        let body = answer.body_mut().with_config().limit(MAX_BODY_BYTES as u64).lossy_utf8(true);
+        body.read_to_string().map_err(|error| error.to_string())
+    }
+
+    /// Returns the labels with those of the target. A label `instance` of the exporter is called `exported_instance`, as Prometheus does.
+    fn labels(&self, metric: &str, of_sample: &[(&str, Cow<'_, str>)]) -> Labels {
+        let mut labels =
+            vec![("__name__".to_owned(), metric.to_owned()), ("instance".to_owned(), self.instance.clone())];
+        for (name, value) in of_sample {
+            let name = if *name == "instance" { "exported_instance" } else { name };
+            labels.push((name.to_owned(), value.clone().into_owned()));
+        }
+        labels.sort_unstable();
+        labels
+    }
+}
+
+/// Returns `HOST:PORT` of a URL.
+fn instance_of(url: &str) -> &str {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    rest.split(['/', '?']).next().unwrap_or(rest)
+}
+
+fn milliseconds() -> i64 {
+    i64::try_from(now().0 / 1_000_000).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,105 @@
+//! Pushes the samples of a request.
+
+use crate::{
+    PrometheusConfig,
+    message::{BadSeries, Message, Series},
+    names::Names,
+    presence::Presence,
+};
+use oasis_format::{columns::Cell, input::checked_time};
+use oasis_source_node::{SourceNodes, SourceSample};
+use std::{borrow::Cow, collections::BTreeSet};
+
+/// Most characters of a reason: it can quote names of the sender.
+const MAX_REASON_CHARACTERS: usize = 300;
+const NANOSECONDS_PER_MILLISECOND: i128 = 1_000_000;
+
+/// The outcome of a request.
+#[derive(Debug, Default)]
+pub struct Written {
+    /// Samples that were taken, ends of series included.
+    pub taken: u64,
+    pub refused: u64,
+    /// Refused samples of instances that the sender may not write.
+    pub forbidden: u64,
+    /// Native histograms, of which nothing is taken.
+    pub histograms: u64,
+    /// Exemplars, of which nothing is taken.
+    pub exemplars: u64,
+    /// Nodes whose series have all ended.
+    pub ended: BTreeSet<String>,
+    /// Why the first sample was refused.
+    pub reason: Option<String>,
+    /// Whether the message could be read to its end.
+    pub is_damaged: bool,
+}
+
+impl Written {
+    pub fn refuse(&mut self, samples: u64, why: &str) {
+        self.refused += samples;
+        self.reason.get_or_insert_with(|| why.chars().take(MAX_REASON_CHARACTERS).collect());
+    }
+}
+
+/// Pushes samples.
+pub struct Writer<'a> {
+    pub config: &'a PrometheusConfig,
+    pub may_write: &'a dyn Fn(&str, &str) -> bool,
+    pub nodes: &'a mut SourceNodes,
+    pub presence: &'a mut Presence,
+    pub written: Written,
+    pub names: Names,
+}
+
+impl Writer<'_> {
+    /// Pushes all samples of a message.
+    pub fn write(&mut self, mut message: Message<'_>) {
+        while let Some(series) = message.next_series() {
+            match series {
+                Ok(series) => self.push(&series),
+                Err(why) => {
+                    self.written.is_damaged |= why == BadSeries::Wire;
+                    self.written.refuse(1, &why.to_string());
+                }
+            }
+        }
+    }
+
+    /// Pushes the samples of a series.
+    pub fn push(&mut self, series: &Series<'_>) {
+        self.written.histograms += series.histograms;
+        self.written.exemplars += series.exemplars;
+        let metric = match self.names.take(&series.labels, self.config) {
+            Ok(metric) => metric,
+            Err(why) => return self.written.refuse(series.points.len() as u64, &why),
+        };
+        let (node, instance) = (&*self.names.node, &*self.names.instance);
+        if !(self.may_write)(node, instance) {
+            self.written.forbidden += series.points.len() as u64;
+            let why = format!("write is not permitted for {node}/{instance}");
+            return self.written.refuse(series.points.len() as u64, &why);
+        }
+        for point in &series.points {
+            let time = match checked_time(i128::from(point.time) * NANOSECONDS_PER_MILLISECOND) {
+                Ok(time) => time,
+                Err(why) => {
+                    self.written.refuse(1, &format!("{node}/{instance}: {why}"));
+                    continue;
+                }
+            };
+            let fields = [(Cow::Borrowed("value"), Cell::Real(point.value))];
+            let sample = SourceSample { node, instance, type_name: metric, time, fields: &fields };
+            match self.nodes.push(&sample) {
+                Ok(_) => {
+                    self.written.taken += 1;
+                    if self.presence.note(node, instance, point.value) {
+                        self.written.ended.insert(node.to_owned());
+                    } else {
+                        self.written.ended.remove(node);
+                    }
+                }
+                Err(why) => self.written.refuse(1, &why.to_string()),
+            }
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! Remote write, from Debian's Prometheus.
+
+use crate::harness::{Oasis, eventually, eventually_shown, get, has_program, instance};
+use serde_json::{Value, json};
+use std::{
+    fs,
+    io::{Read, Write},
+    net::{TcpListener, TcpStream},
+    path::Path,
+    process::{Child, Command, Stdio},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread::{self, JoinHandle},
+    time::Duration,
+};
+use tempfile::TempDir;
+
+fn dac(folder: &Path, more: &str) -> Oasis {
+    let config = folder.join("oasis.toml");
+    let others = "[rules]\nenabled = false\n\n[doors]\nrate_limit = 0\n";
+    fs::write(&config, format!("[prometheus]\nenabled = true\n{more}\n{others}")).unwrap();
+    let archive = folder.join("archive");
+    Oasis::dac(&["--config", config.to_str().unwrap(), "--archive", archive.to_str().unwrap()])
+}
+
+/// An exporter whose only metric counts its scrapes.
+struct Exporter {
+    address: String,
+    is_over: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Exporter {
+    fn start() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap().to_string();
+        let is_over = Arc::new(AtomicBool::new(false));
+        let seen = is_over.clone();
+        let thread = thread::spawn(move || {
+            let mut scrapes = 0;
+            for stream in listener.incoming() {
+                if seen.load(Ordering::Relaxed) {
+                    break;
+                }
+                scrapes += 1;
+                // Prometheus may have given up.
+                let _ = answer(stream.unwrap(), scrapes);
+            }
+        });
+        Self { address, is_over, thread: Some(thread) }
+    }
+}
+
+impl Drop for Exporter {
+    fn drop(&mut self) {
+        self.is_over.store(true, Ordering::Relaxed);
+        // Wakes the thread, which closes the port.
+        let _ = TcpStream::connect(&self.address);
+        if let Some(thread) = self.thread.take() {
+            thread.join().unwrap();
+        }
+    }
+}
+
+fn answer(mut stream: TcpStream, scrapes: u64) -> std::io::Result<()> {
+    stream.set_read_timeout(Some(Duration::from_secs(5)))?;
+    let mut request = Vec::new();
+    while !request.ends_with(b"\r\n\r\n") {
+        let mut byte = [0];
+        stream.read_exact(&mut byte)?;
+        request.push(byte[0]);
+    }
+    let body = format!("scrapes_total {scrapes}\nodd_value{{of=\"a,b=c\"}} +Inf\n");
+    let length = body.len();
+    write!(
+        stream,
+        "HTTP/1.1 200 OK\r\nContent-Type: text/plain; version=0.0.4\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{body}"
+    )
+}
+
+/// Prometheus, which scrapes an exporter five times a second.
+struct Prometheus {
+    child: Child,
+    address: String,
+    _folder: TempDir,
+}
+
+impl Prometheus {
+    fn start(dac: &Oasis, exporter: &Exporter) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let config = folder.path().join("prometheus.yml");
+        fs::write(
+            &config,
+            format!(
+                "global: {{scrape_interval: 200ms, scrape_timeout: 200ms}}\n\
+                 scrape_configs: [{{job_name: plant, static_configs: [{{targets: ['{}']}}]}}]\n\
+                 remote_write: [{{url: '{}/api/v1/write', queue_config: {{batch_send_deadline: 200ms}}}}]\n",
+                exporter.address,
+                dac.http()
+            ),
+        )
+        .unwrap();
+        let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
+        let child = Command::new("prometheus")
+            .arg(format!("--config.file={}", config.display()))
+            .arg(format!("--storage.tsdb.path={}", folder.path().join("data").display()))
+            .arg(format!("--web.listen-address={free}"))
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        Self { child, address: free, _folder: folder }
+    }
+
+    /// All samples of a series as times in milliseconds and values in words.
+    fn samples(&self, series: &str) -> Vec<(u64, String)> {
+        let agent = ureq::Agent::new_with_defaults();
+        let url = format!("http://{}/api/v1/query", self.address);
+        let mut answer = agent.get(&url).query("query", format!("{series}[1h]")).call().unwrap();
+        let answer: Value = answer.body_mut().read_json().unwrap();
+        let values = answer["data"]["result"][0]["values"].as_array().cloned().unwrap_or_default();
+        let sample = |pair: &Value| {
+            let milliseconds = (pair[0].as_f64().unwrap() * 1_000.0).round() as u64;
+            (milliseconds, pair[1].as_str().unwrap().to_owned())
+        };
+        values.iter().map(sample).collect()
+    }
+}
+
+impl Drop for Prometheus {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// All samples that the DAC has of an instance, as Prometheus writes them; without the marker of an ended series.
+fn received(dac: &Oasis, node: &str, instance: &str) -> Vec<(u64, String)> {
+    let instance = instance.replace('\\', "%5C").replace(',', "%2C").replace('=', "%3D");
+    let path = format!("/api/v1/samples?node={node}&instance={instance}&from=earliest");
+    let document = get(dac, &path);
+    let messages = document["messages"].as_array().cloned().unwrap_or_default();
+    let samples = messages.iter().filter_map(|message| message["samples"].as_array()).flatten();
+    let shown = |value: &Value| match value.as_f64() {
+        Some(number) => number.to_string(),
+        None => value.as_str().unwrap_or("NaN").to_owned(),
+    };
+    let sample =
+        |sample: &Value| (sample["time"].as_u64().unwrap() / 1_000_000, shown(&sample["metrics"]["value"]));
+    samples.map(sample).filter(|(_, value)| value != "NaN").collect()
+}
+
+#[test]
+fn each_sample_of_prometheus_is_there_and_a_target_that_is_gone_is_offline() {
+    if !has_program("prometheus", "prometheus") {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let dac = dac(folder.path(), "");
+    let exporter = Exporter::start();
+    let node = format!("prometheus-{}", exporter.address);
+    let prometheus = Prometheus::start(&dac, &exporter);
+    let series = "scrapes_total,job=plant";
+    eventually("ten samples", || {
+        instance(&dac, &node, series)
+            .is_some_and(|one| one["ledger"]["received"].as_u64() > Some(10))
+            .then_some(())
+    });
+    let before = received(&dac, &node, series);
+    let expected = prometheus.samples("scrapes_total");
+    assert!(before.len() > 10);
+    assert_eq!(before[..], expected[..before.len()]);
+    let infinite = received(&dac, &node, "odd_value,job=plant,of=a\\,b\\=c");
+    assert!(infinite.iter().all(|(_, value)| value.contains("Inf") || value.contains("inf")), "{infinite:?}");
+
+    drop(exporter);
+    eventually_shown("the series have ended", || {
+        let one = instance(&dac, &node, series).unwrap_or_default();
+        if one["state"] == "offline" { Ok(()) } else { Err(json!([one["state"], one["ledger"]["received"]])) }
+    });
+    assert_eq!(received(&dac, &node, series), prometheus.samples("scrapes_total"));
+}
+
+#[test]
+fn an_exporter_is_read_without_prometheus() {
+    let folder = tempfile::tempdir().unwrap();
+    let exporter = Exporter::start();
+    let url = format!("http://{}/metrics", exporter.address);
+    let dac = dac(folder.path(), &format!("scrape = ['{url}']\nscrape_interval = 0.1\n"));
+    let node = format!("prometheus-{}", exporter.address);
+    eventually("ten samples", || {
+        instance(&dac, &node, "scrapes_total")
+            .is_some_and(|one| one["ledger"]["received"].as_u64() > Some(10))
+            .then_some(())
+    });
+    let values = received(&dac, &node, "scrapes_total");
+    let numbers: Vec<f64> = values.iter().map(|(_, value)| value.parse().unwrap()).collect();
+    let expected: Vec<f64> = (1..=numbers.len()).map(|number| number as f64).collect();
+    assert_eq!(numbers, expected, "each scrape is there once");
+    assert!(!received(&dac, &node, "odd_value,of=a\\,b\\=c").is_empty());
+
+    drop(exporter);
+    eventually_shown("the exporter is offline", || {
+        let one = instance(&dac, &node, "scrapes_total").unwrap_or_default();
+        if one["state"] == "offline" { Ok(()) } else { Err(one["state"].clone()) }
+    });
+    let up = format!("up,instance={}", node.trim_start_matches("prometheus-"));
+    eventually("it is not up", || (received(&dac, "prometheus", &up).last()?.1 == "0").then_some(()));
+}

@@ -13,6 +13,8 @@ use std::{
 use ureq::Agent;
 
 const JSON: &str = "application/json";
+/// Attempts of a request; each waits for the archive for 4 s.
+const MAX_ATTEMPTS: usize = 15;
 
 fn dac(folder: &Path, more: &[&str]) -> Oasis {
     let config = folder.join("oasis.toml");
@@ -32,7 +34,15 @@ fn python() -> Command {
 }
 
 /// Sends metrics as JSON. Returns the status and the answer; status 0 if the DAC has ended.
+///
+/// An archive on a busy machine may take longer than the DAC waits: the request is sent again, as SDKs do.
 fn send(dac: &Oasis, token: &str, body: &[u8]) -> (u16, String) {
+    let answers = (0..MAX_ATTEMPTS).map(|_| send_once(dac, token, body));
+    let mut answers = answers.skip_while(|(status, _)| *status == 503);
+    answers.next().unwrap_or_else(|| panic!("503 after {MAX_ATTEMPTS} attempts"))
+}
+
+fn send_once(dac: &Oasis, token: &str, body: &[u8]) -> (u16, String) {
     let agent: Agent =
         Agent::config_builder().http_status_as_error(false).max_idle_connections(0).build().into();
     let mut request = agent.post(format!("{}/v1/metrics", dac.http())).header("content-type", JSON);

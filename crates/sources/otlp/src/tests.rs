@@ -373,7 +373,53 @@ fn any_json() -> impl Strategy<Value = Value> {
     })
 }
 
+/// Requests of the SDK of Python: a byte for path and form, then the body. The fuzz target begins with them.
+fn recorded_requests() -> Vec<(&'static str, &'static str, Vec<u8>)> {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../fuzz/seeds/otlp");
+    let files = std::fs::read_dir(folder).unwrap().map(|file| std::fs::read(file.unwrap().path()).unwrap());
+    files
+        .map(|file| {
+            let path = ["/v1/metrics", "/v1/logs", "/v1/traces"][usize::from(file[0] % 3)];
+            (path, if file[0] & 0x80 == 0 { PROTOBUF } else { JSON }, file[1..].to_vec())
+        })
+        .collect()
+}
+
+#[test]
+fn recorded_requests_are_whole() {
+    let world = World::new(OtlpConfig::default());
+    for (path, content_type, body) in recorded_requests() {
+        assert_eq!(world.send(path, content_type, &body).status, 200, "{path}");
+    }
+    let state = world.source.state();
+    assert_eq!(
+        (&state["log_records"], &state["spans"], &state["refused_items"]),
+        (&json!(2), &json!(4), &json!(0))
+    );
+}
+
 proptest! {
+    #[test]
+    fn damaged_requests_are_answered(
+        choice in any::<prop::sample::Index>(),
+        changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6),
+        end in any::<prop::sample::Index>(),
+    ) {
+        let requests = recorded_requests();
+        let (path, content_type, mut body) = choice.get(&requests).clone();
+        for (position, byte) in changes {
+            let at = position.index(body.len());
+            body[at] = byte;
+        }
+        // Half of them are cut.
+        if end.index(2) == 0 {
+            body.truncate(end.index(body.len()));
+        }
+        let world = World::new(OtlpConfig { max_series: 20, ..OtlpConfig::default() });
+        prop_assert!([200, 400].contains(&world.send(path, content_type, &body).status));
+        prop_assert_eq!(&world.source.state()["lost_items"], &json!(0));
+    }
+
     #[test]
     fn any_bytes_are_answered(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
         let world = World::new(OtlpConfig::default());

@@ -55,7 +55,7 @@ verbs! {
     Enroll "enroll" "Enroll a node: get a certificate of its name",
     Register "register" "List a DAC in the TEM under its name",
     Follow "follow" "Copy the accounts: users with hashes of passwords, tokens, roles and nodes",
-    Administration "administration" "Accounts, tokens, roles, handlers, shards, retention; forget nodes and instances",
+    Administration "administration" "Accounts, tokens, roles, handlers, shards, retention; forget nodes and instances; import recordings",
 }
 
 impl Verb {

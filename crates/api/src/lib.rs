@@ -36,6 +36,7 @@ mod enrollment;
 mod forget;
 mod handlers;
 mod health;
+mod imports;
 mod inlets;
 mod instances;
 mod labels;
@@ -159,6 +160,12 @@ const FOREIGN_WRITE: &str = "pages of other sites may not send samples (doors.al
         archive::flush,
         archive::confirm_retention,
         archive::instances,
+        imports::create,
+        imports::upload,
+        imports::describe,
+        imports::store,
+        imports::show,
+        imports::cancel,
         forget::node,
         forget::instance,
         commands::send,
@@ -235,6 +242,7 @@ pub struct Api {
     alarms: Option<Arc<Alarms>>,
     /// One reader of alarms at a time has its text written.
     alarm_texts: Arc<Semaphore>,
+    imports: Arc<imports::Imports>,
     inlets: inlets::InletPermits,
     relayed_alarms: Option<Arc<RelayedAlarms>>,
 }
@@ -257,6 +265,8 @@ impl Api {
         let (enrollment, provider, sql, tem) = (None, None, sql::Turns::default(), Arc::default());
         let (layouts, rules, notifications) = (Arc::new(layouts), rules::Rules::default(), None);
         let (alarms, relayed_alarms, alarm_texts) = (None, None, Arc::new(Semaphore::new(1)));
+        let archive = doors.archived.archive.as_ref().map(|archive| archive.directory());
+        let imports = Arc::new(imports::Imports::new(archive, config.max_import_bytes));
         Ok(Self {
             layouts,
             handlers,
@@ -269,6 +279,7 @@ impl Api {
             tem,
             alarms,
             alarm_texts,
+            imports,
             inlets: inlets::InletPermits::default(),
             relayed_alarms,
         })
@@ -402,6 +413,12 @@ fn paths(doors: &Doors) -> Routes<Api> {
         .get("/api/v1/instances", Somewhere(READ_VERBS), instances::instances)
         .get("/api/v1/instances/{id}", Somewhere(READ_VERBS), read::instance)
         .delete("/api/v1/instances/{id}", Somewhere(ADMINISTRATION), forget::instance)
+        .post("/api/v1/imports", Everywhere(ADMINISTRATION), imports::create)
+        .put("/api/v1/imports/{id}/files/{file}", Everywhere(ADMINISTRATION), imports::upload)
+        .post("/api/v1/imports/{id}/describe", Everywhere(ADMINISTRATION), imports::describe)
+        .post("/api/v1/imports/{id}/store", Everywhere(ADMINISTRATION), imports::store)
+        .get("/api/v1/imports/{id}", Everywhere(ADMINISTRATION), imports::show)
+        .delete("/api/v1/imports/{id}", Everywhere(ADMINISTRATION), imports::cancel)
         .get("/api/v1/registry", Somewhere(READ_VERBS), registry::changes)
         .get("/api/v1/schemas/{hash}", Somewhere(READ_VERBS), registry::schema)
         .get("/api/v1/ledger", Somewhere(READ_VERBS), read::ledger)

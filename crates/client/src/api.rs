@@ -167,7 +167,14 @@ impl Api {
     /// # Errors
     /// As [`Self::get`].
     pub fn send(&self, method: Method, path: &str, body: Option<&Value>) -> Result<Value, ClientError> {
-        let body = body.map(Value::to_string).unwrap_or_default();
+        self.send_bytes(method, path, body.map(Value::to_string).unwrap_or_default().into_bytes())
+    }
+
+    /// Sends a change whose body is not JSON.
+    ///
+    /// # Errors
+    /// As [`Self::get`].
+    pub fn send_bytes(&self, method: Method, path: &str, body: Vec<u8>) -> Result<Value, ClientError> {
         let mut request = Request::builder().method(method).uri(format!("{}{path}", self.base));
         if let Some(authorization) = self.authorization()? {
             // RFC 9110 10.1.1: a DAC that refuses the token may close before it has read the body, and its reason would be lost.

@@ -69,6 +69,8 @@ pub struct DoorsConfig {
     pub send_buffer_bytes: usize,
     /// Directory where layouts of the page are kept, made if it is not there; empty: beside the archive, and without one in memory until the process ends.
     pub layouts_dir: String,
+    /// Most bytes of recordings that wait to be imported, all together, packed and unpacked; 0 to take none. They lie beside the archive.
+    pub max_import_bytes: u64,
     /// Layouts that can be saved.
     pub max_layouts: usize,
     /// Largest layout, in bytes of JSON. All layouts are kept in memory.
@@ -138,6 +140,7 @@ impl Default for DoorsConfig {
             flush_ms: 8,
             send_buffer_bytes: http.send_buffer_bytes,
             layouts_dir: String::new(),
+            max_import_bytes: 4 * 1024 * 1024 * 1024,
             max_layouts: 100,
             max_layout_bytes: 128 * 1024,
         }

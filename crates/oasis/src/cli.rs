@@ -212,12 +212,13 @@ samples every 20 s.")]
   oasis archive check --archive ~/samples    reads all of it, and says what is damaged
   oasis archive remove --archive ~/samples plant-7   removes a node with all its data")]
     Archive(archive::Arguments),
-    /// Import recordings into an archive that no DAC has open.
+    /// Import recordings into an archive.
     ///
-    /// MCAP, CSV and other files (docs/reference/formats.md), and segment files of other archives. The archive is created if it does not exist.
+    /// Into that of a running DAC with --url, or into one that no DAC has open. MCAP, CSV and other files (docs/reference/formats.md), and segment files of other archives. An archive is created if it does not exist.
     #[command(after_help = "Examples:
   oasis import --archive ~/samples test-drive.mcap            nodes become test-drive:NODE
   oasis import --archive ~/samples --name bench old-archive/  all of it, as bench:NODE
+  oasis import --url http://127.0.0.1:7070 test-drive.mcap    into the archive of a running DAC
 
 Importing a file again adds nothing. A file that cannot be read adds nothing either, and the others are imported.
 Exit status: 0 if each file was imported completely, 3 if messages or values are missing (reported by topic and field),

@@ -42,6 +42,7 @@ mod usual_archive;
 
 use clap::CommandFactory;
 use cli::{Cli, Verb};
+pub(crate) use oasis_recordings::file::explained;
 use std::{io::IsTerminal, process::ExitCode};
 use tracing_subscriber::EnvFilter;
 
@@ -55,13 +56,6 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
-}
-
-/// Formats an error with its causes. Omits causes that an error already contains.
-fn explained(error: &anyhow::Error) -> String {
-    error.chain().skip(1).map(ToString::to_string).fold(error.to_string(), |said, cause| {
-        if said.contains(&cause) { said } else { format!("{said}: {cause}") }
-    })
 }
 
 fn run(cli: Cli) -> anyhow::Result<ExitCode> {

@@ -3,6 +3,7 @@
 #[cfg(feature = "arrow")]
 mod arrow;
 mod faults;
+mod live;
 mod mcap_encodings;
 mod mcap_readers;
 mod missing;

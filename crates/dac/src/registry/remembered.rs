@@ -51,6 +51,17 @@ impl Registry {
         remembered
     }
 
+    /// As [`Registry::restore`], for instances that were imported while this DAC runs. Known ones stay as they are.
+    pub fn restore_imported(&self, nodes: &[StoredNode], mut stored: Vec<StoredInstance>) -> RestoreCounts {
+        {
+            let inner = self.lock();
+            stored.retain(|stored| {
+                !inner.by_name.contains_key(&(stored.node.clone(), stored.instance.clone()))
+            });
+        }
+        self.restore(nodes, stored)
+    }
+
     fn restore_one(
         &self,
         inner: &mut Inner,

@@ -25,13 +25,15 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod importing;
 mod reopening;
 mod restore;
 #[cfg(feature = "simulation")]
 pub mod simulation;
 mod writer;
 
-pub use restore::restore;
+pub use importing::{LiveImport, NotImported};
+pub use restore::{restore, restore_imported};
 pub use writer::NotStored;
 
 use oasis_dac::{Dac, now};
@@ -49,8 +51,8 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, atomic::AtomicU64},
     time::Duration,
 };
-use tokio::sync::{mpsc, oneshot};
-use writer::{Flush, Writer};
+use tokio::sync::{Semaphore, mpsc, oneshot};
+use writer::{Request, Writer};
 
 /// Its name as a handler, and of its thread.
 const NAME: &str = "archive";
@@ -76,6 +78,8 @@ pub struct Archive {
     lives: Mutex<Lives>,
     /// Keeps other processes from writing to the folder; `None` while it is gone.
     lock: Mutex<Option<FolderLock>>,
+    /// One import at a time.
+    import_turn: Arc<Semaphore>,
 }
 
 /// Nothing was forgotten, or not all of it.
@@ -93,9 +97,9 @@ pub enum NotForgotten {
 #[derive(Debug)]
 struct Lives {
     /// `None` while no thread runs. Requests before the first run are queued.
-    requests: Option<mpsc::Sender<Flush>>,
+    requests: Option<mpsc::Sender<Request>>,
     /// The receiving end, before the first run.
-    waiting: Option<mpsc::Receiver<Flush>>,
+    waiting: Option<mpsc::Receiver<Request>>,
     /// `None` while a thread runs, and after one that has failed.
     writer: Option<Writer>,
     /// Result of the last run. `None` while a thread runs, and after one that has failed.
@@ -119,7 +123,8 @@ impl Archive {
         let (next_number, lives) = (Arc::new(AtomicU64::new(next_number)), Mutex::new(lives));
         let directory = store.directory.clone();
         let (store, lock) = (RwLock::new(store), Mutex::new(Some(lock)));
-        Self { store, directory, config, next_number, lives, lock }
+        let import_turn = Arc::new(Semaphore::new(1));
+        Self { store, directory, config, next_number, lives, lock, import_turn }
     }
 
     fn store(&self) -> Arc<Store> {
@@ -159,6 +164,11 @@ impl Archive {
         Annotations(self.store())
     }
 
+    /// Bytes of its disk that are left to others.
+    pub fn min_free_bytes(&self) -> u64 {
+        self.config.min_free_bytes
+    }
+
     /// Its folder.
     pub fn directory(&self) -> &Path {
         &self.directory
@@ -172,7 +182,7 @@ impl Archive {
         let (answer, answered) = oneshot::channel();
         let requests = self.lives().requests.clone().ok_or(NotStored::Stopped)?;
         let stored = async {
-            requests.send(answer).await.map_err(|_| NotStored::Stopped)?;
+            requests.send(Request::Flush(answer)).await.map_err(|_| NotStored::Stopped)?;
             answered.await.map_err(|_| NotStored::Stopped)?
         };
         tokio::select! {
@@ -229,7 +239,7 @@ impl Archive {
     }
 
     /// Begins a run of the thread: makes it reachable, and takes over the state that the last one has left.
-    fn begin(&self, dac: &Arc<Dac>) -> (Life<'_>, Writer, mpsc::Receiver<Flush>) {
+    fn begin(&self, dac: &Arc<Dac>) -> (Life<'_>, Writer, mpsc::Receiver<Request>) {
         let mut lives = self.lives();
         let requests = lives.waiting.take().unwrap_or_else(|| {
             let (sender, receiver) = mpsc::channel(MAX_REQUESTS);

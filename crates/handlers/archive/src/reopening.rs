@@ -2,7 +2,7 @@
 
 use crate::{
     Archive, NotStored,
-    writer::{Flush, Writer},
+    writer::{Request, Writer},
 };
 use oasis_dac::{Dac, now};
 use oasis_handler::Context;
@@ -24,7 +24,7 @@ impl Archive {
     pub(crate) async fn wait_for_folder(
         &self,
         context: &Context,
-        requests: &mut mpsc::Receiver<Flush>,
+        requests: &mut mpsc::Receiver<Request>,
         gone: &FolderGone,
     ) -> Option<Writer> {
         // The folder may come back under this lock.
@@ -41,10 +41,7 @@ impl Archive {
                         Err(error) => self.note_gone(&error),
                     }
                 }
-                Some(answer) = requests.recv() => {
-                    // The caller may have stopped waiting.
-                    let _ = answer.send(Err(NotStored::Gone(gone.clone())));
-                }
+                Some(request) = requests.recv() => request.refuse(Err(NotStored::Gone(gone.clone()))),
                 () = context.stopping.stopped() => return None,
             }
         }

@@ -2,12 +2,14 @@
 //!
 //! No reader waits for it. If it lags, the topic logs evict batches that it has not read, and it notes the gap.
 
+mod importing;
 mod lanes;
 mod lost;
 mod retaining;
 mod staging;
 mod upkeep;
 
+use crate::importing::ReadyImport;
 use lanes::Lane;
 use oasis_dac::{Dac, Follower, Instance, Signal, Wake, now};
 use oasis_handler::Stopping;
@@ -48,11 +50,33 @@ const ROUND_BYTES: u64 = 16 * 1024 * 1024;
 const RETRY_DELAY: Duration = Duration::from_secs(1);
 /// Interval at which it checks the age of files, retention, nodes and commands.
 const MAINTENANCE_INTERVAL: Duration = Duration::from_secs(1);
+/// Longest that the files of an import are listed, after which health reports that the thread hangs.
+const IMPORT_TIMEOUT: Duration = Duration::from_secs(60);
 /// Interval between two signs of life: a thread can be gone without a panic.
 const BEAT_INTERVAL: Duration = Duration::from_millis(500);
 
-/// A request to store everything received so far. The answer reports whether it is stored.
-pub type Flush = oneshot::Sender<Result<(), NotStored>>;
+/// A request to the archive's thread.
+#[derive(Debug)]
+pub enum Request {
+    /// Store everything received so far. The answer reports whether it is stored.
+    Flush(oneshot::Sender<Result<(), NotStored>>),
+    /// Make an import part of the archive.
+    Import(Box<ReadyImport>),
+}
+
+impl Request {
+    /// Answers that the archive stores nothing. The answer of a flush is given.
+    pub fn refuse(self, flushed: Result<(), NotStored>) {
+        // The caller may have stopped waiting.
+        match self {
+            Self::Flush(answer) => drop(answer.send(flushed)),
+            Self::Import(ready) => {
+                let why = flushed.err().unwrap_or(NotStored::Stopped);
+                drop(ready.answer.send(Err(why.into())));
+            }
+        }
+    }
+}
 
 /// Received samples could not be stored.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -187,7 +211,7 @@ impl Writer {
     /// If the rest could not be stored, or as soon as the folder is gone.
     pub async fn run(
         &mut self,
-        requests: &mut mpsc::Receiver<Flush>,
+        requests: &mut mpsc::Receiver<Request>,
         stopping: &Stopping,
         pulse: &Pulse,
     ) -> Result<(), NotStored> {
@@ -204,7 +228,14 @@ impl Writer {
         loop {
             let request = tokio::select! {
                 () = stopping.stopped() => return self.finish(requests, pulse),
-                Some(request) = requests.recv() => Some(request),
+                Some(request) = requests.recv() => match request {
+                    Request::Flush(answer) => Some(answer),
+                    Request::Import(ready) => {
+                        let _call = pulse.begin_within("making an import part of the archive", IMPORT_TIMEOUT);
+                        self.finish_import(*ready);
+                        continue;
+                    }
+                },
                 _ = beats.tick() => {
                     pulse.beat();
                     continue;
@@ -244,7 +275,7 @@ impl Writer {
     /// Stores everything received so far, seals all files, and answers the requests that wait.
     pub(crate) fn finish(
         &mut self,
-        requests: &mut mpsc::Receiver<Flush>,
+        requests: &mut mpsc::Receiver<Request>,
         pulse: &Pulse,
     ) -> Result<(), NotStored> {
         requests.close();
@@ -253,8 +284,8 @@ impl Writer {
         if self.store.check_named().is_ok() {
             self.end();
         }
-        while let Ok(answer) = requests.try_recv() {
-            let _ = answer.send(stored.clone());
+        while let Ok(request) = requests.try_recv() {
+            request.refuse(stored.clone());
         }
         stored
     }

@@ -38,6 +38,7 @@ pub const RANGES: &[(&str, RangeInclusive<u64>)] = &[
     ("doors.shards", 0..=256),
     ("doors.flush_ms", 0..=60_000),
     ("doors.send_buffer_bytes", 0..=1 << 30),
+    ("doors.max_import_bytes", BYTES),
     ("doors.max_layouts", COUNT),
     ("doors.max_layout_bytes", BYTES),
     ("access.session_idle_seconds", 60..=3_155_760_000),

@@ -1,17 +1,19 @@
 //! The arguments of `oasis import`.
 
-use crate::{
-    archive_folder::ArchiveFolder,
-    csv_flags::{self, DecimalMark},
-    time_flag,
-};
-use anyhow::{Context, bail};
+#[cfg(feature = "live")]
+use crate::live::locate::variable;
+use crate::{archive_folder::ArchiveFolder, csv_flags::DecimalMark, time_flag};
+use anyhow::{Context, anyhow, bail};
 use clap::{ArgAction, Args};
-use oasis_format::{
-    input::{Dbc, InputFormat, InputOptions, TimeUnit},
-    inputs::{INPUTS, by_name},
+#[cfg(feature = "live")]
+use oasis_client::{DacAddress, Server};
+use oasis_format::input::{Dbc, InputFormat, InputOptions};
+use oasis_recordings::file::{BadChoice, Choices};
+use std::{
+    fs::File,
+    io::Read,
+    path::{Path, PathBuf},
 };
-use std::{fs::File, io::Read, path::PathBuf};
 
 /// Most bytes of a CAN database.
 const MAX_DBC_BYTES: u64 = 64 * 1024 * 1024;
@@ -26,6 +28,9 @@ pub struct Arguments {
     pub nats: Option<String>,
     #[command(flatten)]
     pub archive: ArchiveFolder,
+    #[cfg(feature = "live")]
+    #[command(flatten)]
+    pub dac: DacArguments,
     /// Prefix for the names of imported nodes [default: the file name without extension; none with --nats].
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
@@ -40,6 +45,34 @@ pub struct Arguments {
     pub partial: bool,
     #[command(flatten)]
     pub content: ContentArguments,
+}
+
+/// The DAC that imports the files into its archive.
+#[cfg(feature = "live")]
+#[derive(Debug, Args)]
+pub struct DacArguments {
+    /// Address of a running DAC, which imports the files into its archive: http://HOST:PORT of its page [env: OASIS_URL, unless an archive is named].
+    #[arg(long, value_name = "URL", conflicts_with_all = ["archive", "config", "nats"])]
+    url: Option<DacAddress>,
+    /// CA of the DAC's certificate, with https:// [default: those that this system trusts].
+    #[arg(long, value_name = "FILE", env = "OASIS_CA")]
+    ca: Option<PathBuf>,
+}
+
+#[cfg(feature = "live")]
+impl Arguments {
+    /// Returns the DAC, if one is named.
+    ///
+    /// # Errors
+    /// If `OASIS_URL` is no address.
+    pub fn server(&self) -> anyhow::Result<Option<Server>> {
+        let url = match &self.dac.url {
+            Some(url) => Some(url.clone()),
+            None if self.nats.is_some() || self.archive.is_named() => None,
+            None => variable("OASIS_URL")?,
+        };
+        Ok(url.map(|url| Server { url, ca: self.dac.ca.clone() }))
+    }
 }
 
 /// Properties that files do not state, or state wrong.
@@ -82,15 +115,34 @@ pub struct ContentArguments {
 }
 
 impl ContentArguments {
+    /// The choices, without the databases.
+    ///
+    /// # Errors
+    /// If a time is invalid.
+    pub fn choices(&self, is_partial: bool) -> anyhow::Result<Choices> {
+        Ok(Choices {
+            name: None,
+            partial: is_partial,
+            format: self.format.clone(),
+            instance: self.instance.clone(),
+            start: time_flag::time("--start", self.start.as_deref())?,
+            delimiter: self.delimiter.clone(),
+            decimal_comma: self.decimal.map(|mark| mark == DecimalMark::Comma),
+            header: self.header,
+            time_column: self.time_column.clone(),
+            time_format: self.time_format.clone(),
+            rate: self.rate,
+            precision: self.precision.clone(),
+        })
+    }
+
     /// The format, if one is named.
     ///
     /// # Errors
     /// If there is none with this name.
     pub fn format(&self) -> anyhow::Result<Option<&'static InputFormat>> {
-        let Some(name) = &self.format else { return Ok(None) };
-        let names: Vec<_> = INPUTS.iter().map(|format| format.name).collect();
-        let format = by_name(name);
-        format.map(Some).with_context(|| format!("--format is {name:?}: write one of {}", names.join(", ")))
+        let choices = Choices { format: self.format.clone(), ..Choices::default() };
+        choices.format().map_err(|error| of_flag(&error))
     }
 
     /// The options of reading.
@@ -98,39 +150,30 @@ impl ContentArguments {
     /// # Errors
     /// If a flag is invalid, or a database cannot be read.
     pub fn options(&self, is_partial: bool) -> anyhow::Result<InputOptions> {
-        let delimiter = csv_flags::delimiter(self.delimiter.as_deref())?;
-        if let Some(rate) = self.rate.filter(|rate| !rate.is_finite() || *rate <= 0.0) {
-            bail!("--rate is {rate}: write the samples in a second, such as 100");
-        }
-        let precision = match self.precision.as_deref() {
-            None => None,
-            Some(unit) => Some(
-                TimeUnit::of(unit)
-                    .with_context(|| format!("--precision is {unit:?}: write s, ms, us or ns"))?,
-            ),
-        };
-        let read = |path: &PathBuf| {
-            let mut content = Vec::new();
-            let file =
-                File::open(path).and_then(|file| file.take(MAX_DBC_BYTES + 1).read_to_end(&mut content));
-            file.with_context(|| format!("cannot read --dbc {}", path.display()))?;
-            if content.len() as u64 > MAX_DBC_BYTES {
-                bail!("--dbc {} has more than {MAX_DBC_BYTES} bytes: name a CAN database", path.display());
-            }
-            anyhow::Ok(Dbc { path: path.display().to_string(), content })
-        };
-        Ok(InputOptions {
-            is_partial,
-            instance: self.instance.clone(),
-            start: time_flag::time("--start", self.start.as_deref())?,
-            delimiter,
-            decimal_comma: self.decimal.map(|mark| mark == DecimalMark::Comma),
-            has_header: self.header,
-            time_column: self.time_column.clone(),
-            time_format: self.time_format.clone(),
-            rate: self.rate,
-            precision,
-            dbc: self.dbc.iter().map(read).collect::<anyhow::Result<_>>()?,
-        })
+        let choices = self.choices(is_partial)?;
+        choices.options(self.databases()?).map_err(|error| of_flag(&error))
     }
+
+    /// The CAN databases.
+    ///
+    /// # Errors
+    /// If one cannot be read.
+    pub fn databases(&self) -> anyhow::Result<Vec<Dbc>> {
+        self.dbc.iter().map(|path| read_database(path)).collect()
+    }
+}
+
+fn read_database(path: &Path) -> anyhow::Result<Dbc> {
+    let mut content = Vec::new();
+    let file = File::open(path).and_then(|file| file.take(MAX_DBC_BYTES + 1).read_to_end(&mut content));
+    file.with_context(|| format!("cannot read --dbc {}", path.display()))?;
+    if content.len() as u64 > MAX_DBC_BYTES {
+        bail!("--dbc {} has more than {MAX_DBC_BYTES} bytes: name a CAN database", path.display());
+    }
+    Ok(Dbc { path: path.display().to_string(), content })
+}
+
+/// Returns the error of a flag.
+fn of_flag(BadChoice { choice, why }: &BadChoice) -> anyhow::Error {
+    anyhow!("--{} is {why}", choice.replace('_', "-"))
 }

@@ -1,41 +1,39 @@
 //! `oasis import --describe`: the content of recordings, without importing them.
 
-use super::{Arguments, recording, unpacked::Unpacked};
+use super::{Arguments, open};
 use crate::exit_codes;
-use anyhow::{Context, bail};
-use oasis_format::{
-    input::{DescribedSeries, Finding, Report},
-    visible::Visible,
-};
+use anyhow::Context;
+use oasis_format::visible::Visible;
+use oasis_recordings::file::{FileDescription, FindingDescription};
 use oasis_wire::{
     schema::{Metric, MetricType},
     time,
 };
-use serde_json::{Value, json};
+use serde_json::json;
 use std::{fmt::Write, path::Path, process::ExitCode};
 
 /// Metrics of a series that the text names.
 const MAX_NAMED_METRICS: usize = 12;
 
-/// Describes the files on standard output.
+/// Describes the files on standard output; `describe` returns the description of one.
 ///
 /// # Errors
 /// If the only file cannot be read.
-pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
-    // Defective records are counted, so that all of them are known.
-    let options = arguments.content.options(true)?;
+pub fn run(
+    arguments: &Arguments,
+    mut describe: impl FnMut(&Path) -> anyhow::Result<FileDescription>,
+) -> anyhow::Result<ExitCode> {
     let mut all = Vec::new();
     let (mut has_failed, mut is_complete) = (false, true);
     for path in &arguments.files {
-        let described = describe(path, arguments, &options);
-        let described = described.with_context(|| path.display().to_string());
+        let described = describe(path).with_context(|| path.display().to_string());
         match described {
-            Ok((format, series, report)) => {
-                is_complete &= report.is_complete();
+            Ok(description) => {
+                is_complete &= description.is_complete();
                 if arguments.json {
-                    all.push(json_of(path, format, &series, &report));
+                    all.push(serde_json::to_value(&description)?);
                 } else {
-                    print!("{}", text_of(path, format, &series, &report)?);
+                    print!("{}", text_of(&description)?);
                 }
             }
             Err(error) if arguments.files.len() == 1 => return Err(error),
@@ -56,32 +54,26 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     })
 }
 
-fn describe(
-    path: &Path,
-    arguments: &Arguments,
-    options: &oasis_format::input::InputOptions,
-) -> anyhow::Result<(&'static str, Vec<DescribedSeries>, Report)> {
-    let unpacked = Unpacked::of(path)?;
-    let path = unpacked.path();
-    let format = match super::find_source(path, arguments.content.format()?)? {
-        super::Source::Recording(format) => format,
-        super::Source::McapBag(_) => bail!("describe the MCAP files of the folder one by one"),
-        super::Source::Segments(_) => bail!("segment files are described by `oasis archive check`"),
-    };
-    let (series, report) = recording::describe(path, format, options)?;
-    Ok((format.title, series, report))
+/// Describes a file of this host.
+pub fn of_file(path: &Path, arguments: &Arguments) -> anyhow::Result<FileDescription> {
+    // Defective records are counted, so that all of them are known.
+    let options = arguments.content.options(true)?;
+    open(path, (arguments.content.format()?, &options), arguments.name.as_deref(), |opened, terminal| {
+        opened.describe(terminal)
+    })
 }
 
-fn text_of(path: &Path, format: &str, all: &[DescribedSeries], report: &Report) -> anyhow::Result<String> {
+fn text_of(description: &FileDescription) -> anyhow::Result<String> {
+    let FileDescription { file, format, series: all, findings, missing } = description;
     let mut text = String::new();
     let samples: u64 = all.iter().map(|series| series.samples).sum();
-    writeln!(text, "{}: {format}, {} series, {samples} samples", path.display(), all.len())?;
+    writeln!(text, "{file}: {format}, {} series, {samples} samples", all.len())?;
     for series in all {
         let node = series.node.as_deref().map(|node| format!("{}/", Visible(node))).unwrap_or_default();
-        let (first, last) = (time::format(series.first), time::format(series.last));
+        let (first, last) = (time::format(series.from_ns), time::format(series.to_ns));
         let instance = Visible(&series.instance);
         writeln!(text, "  {node}{instance}: {} samples, {first} to {last}", series.samples)?;
-        let metrics = &series.probe_type.metrics;
+        let metrics = &series.schema.metrics;
         let named: Vec<_> = metrics.iter().take(MAX_NAMED_METRICS).map(metric_of).collect();
         let more = match metrics.len().saturating_sub(MAX_NAMED_METRICS) {
             0 => String::new(),
@@ -89,18 +81,19 @@ fn text_of(path: &Path, format: &str, all: &[DescribedSeries], report: &Report) 
         };
         writeln!(text, "    {}{more}", named.join(", "))?;
     }
-    for finding in report.findings.iter().filter(|finding| !finding.text.is_empty()) {
-        writeln!(text, "  {}{}", mark(finding), Visible(&finding.to_string()))?;
+    for finding in findings.iter().filter(|finding| !finding.text.is_empty()) {
+        let subject = finding.subject.as_ref().map(|subject| format!("{subject}: ")).unwrap_or_default();
+        writeln!(text, "  {}{}", mark(finding), Visible(&format!("{subject}{}", finding.text)))?;
     }
-    for lost in report.lost.iter().take(MAX_NAMED_METRICS) {
-        let missing = lost.numbers.end().saturating_sub(*lost.numbers.start()).saturating_add(1);
+    for lost in missing.iter().take(MAX_NAMED_METRICS) {
+        let missing = lost.to_sequence.saturating_sub(lost.from_sequence).saturating_add(1);
         let instance = Visible(&lost.instance);
-        writeln!(text, "  missing: {instance}: {missing} samples ({})", lost.cause.word())?;
+        writeln!(text, "  missing: {instance}: {missing} samples ({})", lost.cause)?;
     }
     Ok(text)
 }
 
-fn mark(finding: &Finding) -> &'static str {
+fn mark(finding: &FindingDescription) -> &'static str {
     if finding.is_loss { "left out: " } else { "note: " }
 }
 
@@ -118,35 +111,4 @@ fn type_name(kind: &MetricType) -> String {
             .and_then(|name| name.as_str().map(str::to_owned))
             .unwrap_or_default(),
     }
-}
-
-fn json_of(path: &Path, format: &str, all: &[DescribedSeries], report: &Report) -> Value {
-    let series = all.iter().map(|series| {
-        json!({
-            "node": series.node.as_deref(),
-            "instance": &*series.instance,
-            "samples": series.samples,
-            "from_ns": series.first,
-            "to_ns": series.last,
-            "schema": &*series.probe_type,
-        })
-    });
-    let findings = report.findings.iter().map(|finding| {
-        json!({
-            "subject": finding.subject, "count": finding.count, "text": finding.text, "is_loss": finding.is_loss,
-        })
-    });
-    let missing = report.lost.iter().map(|lost| {
-        json!({
-            "instance": lost.instance, "from_sequence": lost.numbers.start(), "to_sequence": lost.numbers.end(),
-            "cause": lost.cause.word(),
-        })
-    });
-    json!({
-        "file": path.display().to_string(),
-        "format": format,
-        "series": series.collect::<Vec<_>>(),
-        "findings": findings.collect::<Vec<_>>(),
-        "missing": missing.collect::<Vec<_>>(),
-    })
 }

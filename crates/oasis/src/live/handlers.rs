@@ -35,7 +35,7 @@ fn switch(api: &Api, name: &str, act: &str) -> anyhow::Result<Value> {
 }
 
 /// A name as a segment of a path (RFC 3986 2.3).
-fn encoded(name: &str) -> String {
+pub fn encoded(name: &str) -> String {
     let segment = |byte: u8| match byte {
         b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => char::from(byte).to_string(),
         other => format!("%{other:02X}"),

@@ -39,6 +39,8 @@ mod unknown;
 
 use crate::cli::Verb;
 use anyhow::bail;
+pub use handlers::encoded;
+pub use serve::Stop;
 use std::time::Duration;
 
 /// Timeout of calls that block while the process ends.

@@ -3,7 +3,7 @@
 use super::{Import, ImportError, Instance, known::KnownSequences};
 use oasis_store::{
     History, OpenError, ReadError,
-    catalogue::{Extent, LossRow, MAX_LOSSES},
+    catalogue::{Catalogue, Extent, LossRow, MAX_LOSSES},
     clock::now,
     loss_tracker::{LossTracker, Missing},
     store::NotStored,
@@ -139,10 +139,10 @@ impl Import {
     }
 
     /// Lists causes of missing numbers without a cause.
-    pub(super) fn list_losses(&mut self) -> Result<(), ImportError> {
+    pub(super) fn list_losses(&mut self, catalogue: &mut Catalogue) -> Result<(), ImportError> {
         let lost = std::mem::take(&mut self.lost);
         for ((node, instance), Instance { known, .. }) in &mut self.instances {
-            for (run, loss) in self.opened.store.catalogue().losses_of(node, instance)? {
+            for (run, loss) in catalogue.losses_of(node, instance)? {
                 known.add(run, *loss.numbers.start()..loss.numbers.end().saturating_add(1));
             }
         }
@@ -166,7 +166,7 @@ impl Import {
             cause: **cause,
             time: Nanos(time),
         });
-        self.imported.causes_forgotten += self.opened.store.catalogue().add_losses(rows)?;
+        self.imported.causes_forgotten += catalogue.add_losses(rows)?;
         Ok(())
     }
 }

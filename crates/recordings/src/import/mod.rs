@@ -17,22 +17,26 @@
 //!
 //! Batches go to segment files in a folder of their own, which move into the archive once all is there. They have an epoch of their own, so that they follow
 //! the stored samples and stay in order. One commit of the catalogue makes them part of the archive. If it fails, the moved files are removed again, at the latest
-//! by the next start.
+//! by the next start. The catalogue is locked for that commit alone: an import into the archive of a running DAC ([`Import::begin_beside`]) delays nothing
+//! while it reads.
 
 mod known;
 mod losses;
 mod notes;
+mod sealed;
 
 pub use known::KnownSequences;
 pub use losses::SourceError;
 
 use oasis_store::{
-    AnnotationError, Finding, OpenError, ReadError, Series, TestRunError, WritableStore,
-    catalogue::{CatalogueError, SealedFile},
-    clock::now,
-    import_folder, record,
+    AnnotationError, ArchiveConfig, Finding, OpenError, ReadError, Series, TestRunError, WritableStore,
+    catalogue::{Catalogue, CatalogueError},
+    import_folder,
+    opening::FolderLock,
+    record,
     recovery::{self, Unreadable},
     segment_file::{self, SegmentFile, SeriesKey},
+    store::Store,
 };
 use oasis_wire::{
     batch::{self, Batch, BatchError, Encoder, Fields, Header, RowError},
@@ -40,12 +44,16 @@ use oasis_wire::{
     schema::{InvalidType, ProbeType},
     value,
 };
+use sealed::SealedPart;
 use std::{
     collections::{HashMap, HashSet},
-    fs, io,
+    fmt, fs, io,
     ops::Range,
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 use uuid::Uuid;
 
@@ -89,6 +97,19 @@ pub enum ImportError {
         "no rule of archive.retention matches {0}, so it would not be stored: add a rule to the configuration, or import it under another name"
     )]
     NoRule(String),
+    /// The node sends samples to the DAC whose archive this is.
+    #[error("{0} has sent samples since the DAC has started: import the recording under another name")]
+    Live(String),
+    /// The disk has too little space for the samples that arrive meanwhile.
+    #[error(
+        "{free} bytes are free on the disk of the archive, and {min_free} are left to others (archive.min_free_bytes): make room, and import it again"
+    )]
+    NoRoom {
+        /// Free bytes.
+        free: u64,
+        /// Bytes to leave free.
+        min_free: u64,
+    },
     /// The source archive.
     #[error(transparent)]
     Source(#[from] OpenError),
@@ -125,23 +146,51 @@ pub struct ImportTotals {
 /// A running import. If it fails or is dropped before [`Import::finish`], the archive is unchanged.
 #[derive(Debug)]
 pub struct Import {
-    opened: WritableStore,
+    store: Arc<Store>,
+    config: ArchiveConfig,
+    /// Number of the next segment file.
+    next_number: Arc<AtomicU64>,
     folder: PathBuf,
     epoch: Epoch,
     /// Open files by retention rule.
     files: HashMap<usize, SegmentFile>,
-    /// Numbers of complete files that are not moved yet. The catalogue lists them in an open transaction.
-    sealed: Vec<u64>,
+    /// Complete files that are not moved yet.
+    sealed: Vec<SealedPart>,
     instances: HashMap<(Arc<str>, Arc<str>), Instance>,
+    /// Archives whose test runs and annotations are part of the import.
+    notes: Vec<notes::Source>,
+    writers: Writers,
     /// The last number used.
     topics: u32,
     imported: ImportTotals,
+    /// Least and greatest time of its new samples.
+    times: Option<(u64, u64)>,
     /// Losses of the recording.
     lost: Vec<losses::Lost>,
     /// Whether a run of the recording has samples in the archive.
     continues_run: bool,
     /// Whether leftovers could not be removed: the next start removes them.
     is_left: bool,
+}
+
+/// The other writers of the archive.
+enum Writers {
+    /// None: the folder is locked.
+    None(#[expect(dead_code, reason = "it is held, not read")] FolderLock),
+    /// A running DAC. The function returns whether a node has sent samples of an instance to it.
+    Dac(IsLive),
+}
+
+/// Returns whether a DAC has received samples of an instance, by the names of node and instance.
+pub type IsLive = Box<dyn Fn(&str, &str) -> bool + Send>;
+
+impl fmt::Debug for Writers {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        to.write_str(match self {
+            Self::None(_) => "None",
+            Self::Dac(_) => "Dac",
+        })
+    }
 }
 
 #[derive(Debug)]
@@ -161,22 +210,64 @@ impl Import {
     /// # Errors
     /// If the disk fails.
     pub fn begin(opened: WritableStore) -> Result<Self, ImportError> {
+        let WritableStore { store, config, next_number, lock } = opened;
+        Self::new((store, config), Arc::new(AtomicU64::new(next_number)), Writers::None(lock))
+    }
+
+    /// Begins an import into the archive of a running DAC, which gives both their file numbers. One import runs at a time. The DAC seals its open files
+    /// before [`Import::finish`], so that its later samples follow the import.
+    ///
+    /// # Errors
+    /// If the disk fails.
+    pub fn begin_beside(
+        store: Arc<Store>,
+        config: ArchiveConfig,
+        next_number: Arc<AtomicU64>,
+        is_live: IsLive,
+    ) -> Result<Self, ImportError> {
+        Self::new((store, config), next_number, Writers::Dac(is_live))
+    }
+
+    fn new(
+        (store, config): (Arc<Store>, ArchiveConfig),
+        next_number: Arc<AtomicU64>,
+        writers: Writers,
+    ) -> Result<Self, ImportError> {
         let epoch = Epoch(Uuid::new_v4().as_u64_pair().0);
-        let folder = import_folder::begin(&opened.store.directory, epoch)?;
-        opened.store.catalogue().begin()?;
+        let folder = import_folder::begin(&store.directory, epoch)?;
         Ok(Self {
-            opened,
+            store,
+            config,
+            next_number,
             folder,
             epoch,
             files: HashMap::new(),
             sealed: Vec::new(),
             instances: HashMap::new(),
+            notes: Vec::new(),
+            writers,
             topics: 0,
             imported: ImportTotals::default(),
+            times: None,
             lost: Vec::new(),
             continues_run: false,
             is_left: false,
         })
+    }
+
+    /// Whether it is an import into this store.
+    pub fn is_into(&self, store: &Arc<Store>) -> bool {
+        Arc::ptr_eq(&self.store, store)
+    }
+
+    /// Returns least and greatest time of its new samples, in nanoseconds since 1970.
+    pub fn times(&self) -> Option<(u64, u64)> {
+        self.times
+    }
+
+    /// Returns the names of its nodes and instances.
+    pub fn names(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.instances.keys().map(|(node, instance)| (&**node, &**instance))
     }
 
     /// Adds a batch of a series; its epoch and the offset of the batch are ignored.
@@ -260,10 +351,10 @@ impl Import {
             if let Some(name) = [&key.0, &key.1].into_iter().find(|name| name.contains(char::is_control)) {
                 return Err(ImportError::ControlCharacter(name.to_string()));
             }
-            let rule = self.opened.config.rule_for(&key.0, &key.1);
+            let rule = self.config.rule_for(&key.0, &key.1);
             let rule = rule.ok_or_else(|| ImportError::NoRule(format!("{}/{}", key.0, key.1)))?;
-            // Before its files are listed: listed files cannot be read before they are moved.
-            let known = KnownSequences::of(&self.opened.store, &key.0, &key.1)?;
+            self.writers.check(&key)?;
+            let known = KnownSequences::of(&self.store, &key.0, &key.1)?;
             let stored_runs = known.ranges().map(|(run, _)| run).collect();
             let instance = Instance { topics: Vec::new(), rule, next: Offset(0), known, stored_runs };
             self.instances.insert(key.clone(), instance);
@@ -291,36 +382,40 @@ impl Import {
             None => self.begin_file()?,
         };
         let key: SeriesKey = (topic, series.run);
-        file.stage(key, || series.clone(), &batch, (first, header.count))?;
-        if file.length() >= self.opened.config.segment_bytes {
+        let times = file.stage(key, || series.clone(), &batch, (first, header.count))?;
+        let known = self.times.unwrap_or(times);
+        self.times = Some((known.0.min(times.0), known.1.max(times.1)));
+        if file.length() >= self.config.segment_bytes {
             return self.seal(rule, file);
         }
         self.files.insert(rule, file);
         Ok(())
     }
 
-    fn begin_file(&mut self) -> io::Result<SegmentFile> {
-        let number = self.opened.next_number;
-        self.opened.next_number += 1;
-        SegmentFile::create(&self.folder, number, self.epoch)
+    fn begin_file(&mut self) -> Result<SegmentFile, ImportError> {
+        if matches!(self.writers, Writers::Dac(_)) {
+            let (free, min_free) = (self.store.free_bytes()?, self.config.min_free_bytes);
+            // The file will have this size.
+            if free < min_free.saturating_add(self.config.segment_bytes) {
+                return Err(ImportError::NoRoom { free, min_free });
+            }
+        }
+        let number = self.next_number.fetch_add(1, Ordering::Relaxed);
+        Ok(SegmentFile::create(&self.folder, number, self.epoch)?)
     }
 
-    fn seal(&mut self, rule: usize, mut file: SegmentFile) -> Result<(), ImportError> {
-        file.finish_writing()?;
-        file.commit()?;
-        let bytes = file.seal()?;
-        let (created, sealed) = (file.created(), now());
-        self.opened.store.add_sealed(&SealedFile {
-            number: file.open.header.number,
-            rule: &self.opened.config.retention[rule].instances,
-            created,
-            sealed,
-            bytes,
-            index: &file.open.index(),
-            window: self.opened.store.limits.around(created, sealed),
-        })?;
-        self.sealed.push(file.open.header.number);
+    fn seal(&mut self, rule: usize, file: SegmentFile) -> Result<(), ImportError> {
+        self.sealed.push(SealedPart::seal(rule, file)?);
         Ok(())
+    }
+
+    /// Seals and syncs the files that are open, so that [`Import::finish`] takes little time.
+    ///
+    /// # Errors
+    /// If the disk fails.
+    pub fn seal_all(&mut self) -> Result<(), ImportError> {
+        let files = std::mem::take(&mut self.files);
+        files.into_iter().try_for_each(|(rule, file)| self.seal(rule, file))
     }
 
     /// Commits everything to the archive.
@@ -328,28 +423,65 @@ impl Import {
     /// # Errors
     /// If the disk or the catalogue fails: the archive is unchanged then.
     pub fn finish(mut self) -> Result<ImportTotals, ImportError> {
-        for (rule, file) in std::mem::take(&mut self.files) {
-            self.seal(rule, file)?;
-        }
-        self.list_losses()?;
+        self.seal_all()?;
+        // They may have come meanwhile.
+        self.instances.keys().try_for_each(|names| self.writers.check(names))?;
         let mut moved = Vec::new();
-        let made = self.move_in(&mut moved).map_err(ImportError::from);
-        let made = made.and_then(|()| Ok(self.opened.store.catalogue().commit()?));
+        let made = self.move_in(&mut moved).map_err(ImportError::from).and_then(|()| self.list());
         if made.is_err() {
-            self.is_left = move_out(&self.opened.store.directory, &moved).is_err();
+            self.is_left = move_out(&self.store.directory, &moved).is_err();
         }
         made.map(|()| self.imported)
     }
 
     /// Moves the files into the archive; `moved` receives the moved ones.
     fn move_in(&self, moved: &mut Vec<PathBuf>) -> io::Result<()> {
-        let directory = &self.opened.store.directory;
-        for number in &self.sealed {
-            let place = segment_file::path(directory, *number);
-            fs::rename(segment_file::path(&self.folder, *number), &place)?;
+        let directory = &self.store.directory;
+        for part in &self.sealed {
+            let place = segment_file::path(directory, part.number);
+            fs::rename(segment_file::path(&self.folder, part.number), &place)?;
             moved.push(place);
         }
         segment_file::sync_directory(directory)
+    }
+
+    /// Lists the files that were moved, and the rest of the recording, in one transaction.
+    fn list(&mut self) -> Result<(), ImportError> {
+        let store = self.store.clone();
+        let mut catalogue = store.catalogue();
+        catalogue.begin()?;
+        let listed = self.list_in(&mut catalogue).and_then(|()| Ok(catalogue.commit()?));
+        if listed.is_err() {
+            catalogue.roll_back();
+            return listed;
+        }
+        drop(catalogue);
+        let mut counters = store.counters.lock();
+        counters.segments += self.sealed.len() as u64;
+        counters.segment_bytes += self.sealed.iter().map(|part| part.bytes).sum::<u64>();
+        Ok(())
+    }
+
+    fn list_in(&mut self, catalogue: &mut Catalogue) -> Result<(), ImportError> {
+        for part in &self.sealed {
+            part.list(&self.store, &self.config, catalogue)?;
+        }
+        for source in std::mem::take(&mut self.notes) {
+            self.list_notes(&source, catalogue)?;
+        }
+        self.list_losses(catalogue)
+    }
+}
+
+impl Writers {
+    /// Refuses an instance of a node that sends samples.
+    fn check(&self, (node, instance): &(Arc<str>, Arc<str>)) -> Result<(), ImportError> {
+        match self {
+            Self::Dac(is_live) if is_live(node, instance) => {
+                Err(ImportError::Live(format!("{node}/{instance}")))
+            }
+            _ => Ok(()),
+        }
     }
 }
 
@@ -357,7 +489,7 @@ impl Drop for Import {
     fn drop(&mut self) {
         if !self.is_left {
             // The next start removes leftovers.
-            let _ = import_folder::remove(&self.opened.store.directory);
+            let _ = import_folder::remove(&self.store.directory);
         }
     }
 }

@@ -7,11 +7,12 @@ use super::{
 use crate::{
     catalogue::Extent,
     group::StoredBatch,
-    index::{self, Bookmark, Entry},
+    index::{self, Bookmark, Entry, FileIndex, SeriesIndex},
     newest::Newest,
     record::{self, FILE_HEADER, FileHeader, Kind, RECORD_HEADER, TRAILER},
     recovery::{self, Finding},
     segment_file,
+    series::Series,
     walk::Walk,
 };
 use bytes::Bytes;
@@ -21,7 +22,7 @@ use std::{
     io,
     ops::Range,
     os::unix::fs::FileExt,
-    sync::{PoisonError, atomic::Ordering},
+    sync::{Arc, PoisonError, atomic::Ordering},
 };
 
 /// The index of a sealed file.
@@ -226,6 +227,23 @@ impl Store {
             indexes.pop_front();
         }
         indexes.push_back((segment, index.clone()));
+        Ok(index)
+    }
+
+    /// Reads the index of a sealed file, which need not be listed. The index has no names: `series` are those of the file, in its order.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or its index is damaged.
+    pub fn sealed_index(&self, segment: u64, series: &[Arc<Series>]) -> io::Result<FileIndex> {
+        let StoredIndex { payload, .. } = self.read_index(segment)?;
+        let mut index = FileIndex::default();
+        for (number, series) in (1..).zip(series) {
+            let mut of_series = SeriesIndex::new(series.clone());
+            let entries =
+                index::read(&payload, number).map_err(|error| io::Error::other(error.to_string()))?;
+            entries.into_iter().for_each(|entry| of_series.push(entry));
+            index.series.push(of_series);
+        }
         Ok(index)
     }
 

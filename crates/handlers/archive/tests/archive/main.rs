@@ -8,6 +8,7 @@ mod check;
 mod clock;
 mod folder;
 mod import;
+mod live_import;
 mod plant;
 mod quotas;
 mod remembered;

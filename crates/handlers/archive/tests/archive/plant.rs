@@ -1,11 +1,12 @@
 //! A node without a socket: what the tests of the archive stand on.
 
-use oasis_archive::Archive;
+use oasis_archive::{Archive, LiveImport, NotImported};
 use oasis_channel::{
     Counters, Drops, InstanceState, NodeIdentity, NodeMessage, PROTOCOL, RegisteredInstance, frame::Frame,
 };
 use oasis_dac::{Config, Dac, config::LogConfig, now, session::NodeSession};
 use oasis_handler::Supervisor;
+use oasis_recordings::import::ImportTotals;
 use oasis_store::{ArchiveConfig, Clock, Past, PastItem, Series, clock::SystemClock};
 use oasis_wire::{
     batch::{Batch, Encoder, Fields},
@@ -231,6 +232,16 @@ impl Plant {
             self.send(node, true);
             self.flush().unwrap();
         }
+    }
+
+    /// Begins an import beside the samples that arrive.
+    pub fn begin_import(&self) -> LiveImport {
+        self.runtime.block_on(self.archive.begin_import(&self.dac)).unwrap()
+    }
+
+    /// Makes an import part of the archive.
+    pub fn finish_import(&self, import: LiveImport) -> Result<ImportTotals, NotImported> {
+        self.runtime.block_on(self.archive.finish_import(import))
     }
 
     pub fn flush(&self) -> Result<(), oasis_archive::NotStored> {

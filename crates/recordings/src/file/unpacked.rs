@@ -1,12 +1,15 @@
 //! Recordings compressed with zstd, as `ros2 bag record --compression-mode file` writes them, or gzip: unpacked into a temporary folder, which is
 //! removed after the import.
 
-use crate::progress::Progress;
+use super::{
+    names::{is_compressed, without_compression},
+    opened::UnpackBounds,
+    watch::{Cancelled, Step, Watch},
+};
 use anyhow::{Context, bail};
 use flate2::bufread::MultiGzDecoder;
 use oasis_format::rosbag2::bag_files;
 use std::{
-    env,
     fs::{self, File},
     io::{self, BufRead, BufReader, Read, Write},
     path::{Path, PathBuf},
@@ -15,8 +18,6 @@ use tempfile::TempDir;
 
 const ZSTD_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
-/// Endings that a name loses.
-const EXTENSIONS: [&str; 3] = ["gz", "zst", "zstd"];
 /// Bytes that any file may have when it is unpacked.
 const MAX_SMALL_BYTES: u64 = 1 << 30;
 /// Times its size that a larger file may grow.
@@ -29,13 +30,15 @@ const FOLDER_PREFIX: &str = "oasis-unpacked-";
 const LOCK_FILE: &str = ".lock";
 
 /// A file or folder to read.
-pub struct Unpacked {
+#[derive(Debug)]
+pub(super) struct Unpacked {
     path: PathBuf,
     /// Removed when this is dropped.
     _folder: Option<LockedFolder>,
 }
 
 /// A temporary folder. One whose process was killed is removed by the next import.
+#[derive(Debug)]
 struct LockedFolder {
     folder: TempDir,
     _lock: File,
@@ -80,16 +83,17 @@ impl Unpacked {
     ///
     /// # Errors
     /// If they are damaged, or the temporary folder has no space.
-    pub fn of(path: &Path) -> anyhow::Result<Self> {
+    pub fn of(path: &Path, bounds: UnpackBounds<'_>, watch: &dyn Watch) -> anyhow::Result<Self> {
         let unchanged = || Self { path: path.to_owned(), _folder: None };
         if path.is_dir() {
             let files = bag_files(path)?;
             if !files.iter().any(|file| is_compressed(file)) {
                 return Ok(unchanged());
             }
-            let folder = LockedFolder::new(&env::temp_dir())?;
+            let folder = LockedFolder::new(bounds.folder)?;
+            let mut left = bounds.max_bytes;
             for file in files {
-                unpack(&file, folder.path())?;
+                unpack(&file, folder.path(), &mut left, watch)?;
             }
             return Ok(Self { path: folder.path().to_owned(), _folder: Some(folder) });
         }
@@ -97,8 +101,8 @@ impl Unpacked {
         if !fs::metadata(path)?.is_file() || !has_magic(path)? {
             return Ok(unchanged());
         }
-        let folder = LockedFolder::new(&env::temp_dir())?;
-        let path = unpack(path, folder.path())?;
+        let folder = LockedFolder::new(bounds.folder)?;
+        let path = unpack(path, folder.path(), &mut bounds.max_bytes.clone(), watch)?;
         Ok(Self { path, _folder: Some(folder) })
     }
 
@@ -107,23 +111,14 @@ impl Unpacked {
     }
 }
 
-/// The path without the ending of a compressed file.
-pub fn without_compression(path: &Path) -> PathBuf {
-    if is_compressed(path) { path.with_extension("") } else { path.to_owned() }
-}
-
 fn has_magic(path: &Path) -> io::Result<bool> {
     let mut magic = [0; 4];
     let read = File::open(path)?.read(&mut magic)?;
     Ok(magic[..read] == ZSTD_MAGIC || magic[..read].starts_with(&GZIP_MAGIC))
 }
 
-fn is_compressed(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| EXTENSIONS.iter().any(|of| extension == *of))
-}
-
-/// Unpacks a file into a folder, or copies one that is not compressed. Returns its new path.
-fn unpack(path: &Path, folder: &Path) -> anyhow::Result<PathBuf> {
+/// Unpacks a file into a folder, or copies one that is not compressed. `left` is how many bytes it may have, if that is bounded. Returns its new path.
+fn unpack(path: &Path, folder: &Path, left: &mut Option<u64>, watch: &dyn Watch) -> anyhow::Result<PathBuf> {
     let name = without_compression(path);
     let to = folder.join(name.file_name().context("the file has no name")?);
     let has_magic = has_magic(path)?;
@@ -131,31 +126,42 @@ fn unpack(path: &Path, folder: &Path) -> anyhow::Result<PathBuf> {
         return Ok(to);
     }
     let size = fs::metadata(path)?.len();
+    let of_size = size.saturating_mul(MAX_RATIO).max(MAX_SMALL_BYTES);
+    let max_bytes = left.map_or(of_size, |left| left.min(of_size));
     let unpacked = match has_magic {
-        false => fs::copy(path, &to).map(drop).map_err(Into::into),
-        true => decompress(path, &to, size.saturating_mul(MAX_RATIO).max(MAX_SMALL_BYTES)),
+        false => fs::copy(path, &to).map_err(Into::into),
+        true => decompress(path, &to, max_bytes, watch),
     };
-    unpacked.with_context(|| {
-        format!("unpacking {} into {} (TMPDIR chooses the folder)", path.display(), folder.display())
+    let bytes = unpacked.with_context(|| {
+        let place = match left {
+            Some(_) => String::new(),
+            None => format!(" into {} (TMPDIR chooses the folder)", folder.display()),
+        };
+        format!("unpacking {}{place}", path.display())
     })?;
+    *left = left.map(|left| left.saturating_sub(bytes));
     Ok(to)
 }
 
-fn decompress(path: &Path, to: &Path, max_bytes: u64) -> anyhow::Result<()> {
+/// Returns the number of bytes.
+fn decompress(path: &Path, to: &Path, max_bytes: u64, watch: &dyn Watch) -> anyhow::Result<u64> {
     let mut from = reader(path)?;
     let mut to = File::create_new(to)?;
-    let (mut progress, mut written, mut buffer) = (Progress::new(), 0_u64, vec![0; COPY_BYTES]);
+    let (mut written, mut buffer) = (0_u64, vec![0; COPY_BYTES]);
     loop {
         let read = from.read(&mut buffer)?;
         if read == 0 {
-            return Ok(());
+            return Ok(written);
         }
         written += read as u64;
         if written > max_bytes {
             bail!("it has more than {max_bytes} bytes when unpacked: unpack it yourself, and import that");
         }
+        if watch.is_cancelled() {
+            bail!(Cancelled);
+        }
         to.write_all(&buffer[..read])?;
-        progress.show(|| format!("{}: {} MB unpacked", path.display(), written / 1_000_000));
+        watch.on_step(Step::Unpack { file: path, bytes: written });
     }
 }
 
@@ -170,7 +176,19 @@ fn reader(path: &Path) -> io::Result<Box<dyn Read>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::file::watch::Note;
     use flate2::{Compression, write::GzEncoder};
+
+    struct Silent;
+
+    impl Watch for Silent {
+        fn on_step(&self, _: Step<'_>) {}
+        fn on_note(&self, _: Note<'_>) {}
+    }
+
+    fn unpacked(path: &Path) -> anyhow::Result<Unpacked> {
+        Unpacked::of(path, UnpackBounds { folder: &std::env::temp_dir(), max_bytes: None }, &Silent)
+    }
 
     #[test]
     fn a_compressed_file_is_unpacked_under_its_name() {
@@ -184,7 +202,7 @@ mod tests {
         ] {
             let path = folder.path().join(name);
             fs::write(&path, packed).unwrap();
-            let unpacked = Unpacked::of(&path).unwrap();
+            let unpacked = unpacked(&path).unwrap();
             assert_eq!(unpacked.path().file_name().unwrap(), "drive.jsonl");
             assert_eq!(fs::read(unpacked.path()).unwrap(), content);
             let temporary = unpacked.path().to_owned();
@@ -199,10 +217,10 @@ mod tests {
         let (path, to) = (folder.path().join("bomb.zst"), folder.path().join("bomb"));
         let packed = zstd::encode_all(&vec![0; 4 * COPY_BYTES][..], 0).unwrap();
         fs::write(&path, &packed).unwrap();
-        let error = decompress(&path, &to, 1 << 20).unwrap_err().to_string();
+        let error = decompress(&path, &to, 1 << 20, &Silent).unwrap_err().to_string();
         assert!(error.contains("more than 1048576 bytes"), "{error}");
         fs::write(&path, &packed[..packed.len() / 2]).unwrap();
-        let error = format!("{:#}", Unpacked::of(&path).err().unwrap());
+        let error = format!("{:#}", unpacked(&path).err().unwrap());
         assert!(error.contains("unpacking") && error.contains("TMPDIR"), "{error}");
     }
 
@@ -211,7 +229,7 @@ mod tests {
         let folder = TempDir::new().unwrap();
         fs::write(folder.path().join("a.oseg"), "OASISSEG").unwrap();
         fs::write(folder.path().join("notes.txt.gz"), GZIP_MAGIC).unwrap();
-        assert_eq!(Unpacked::of(folder.path()).unwrap().path(), folder.path());
+        assert_eq!(unpacked(folder.path()).unwrap().path(), folder.path());
     }
 
     #[test]
@@ -237,7 +255,7 @@ mod tests {
             "rosbag2_bagfile_information:\n  relative_file_paths:\n{files}  compression_format: zstd\n  compression_mode: FILE\n"
         );
         fs::write(folder.path().join("metadata.yaml"), metadata).unwrap();
-        let unpacked = Unpacked::of(folder.path()).unwrap();
+        let unpacked = super::tests::unpacked(folder.path()).unwrap();
         let names = bag_files(unpacked.path()).unwrap();
         let names: Vec<_> = names.iter().map(|path| path.file_name().unwrap().to_str().unwrap()).collect();
         assert_eq!(names, ["a_0.db3", "a_2.db3", "a_10.db3"]);

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
 import { launch, Visit } from '../harness/browser.ts';
+import { dropFile } from '../harness/drop_file.ts';
 import { BINARY, Oasis } from '../harness/oasis.ts';
 import { PlainNode } from '../harness/plain_node.ts';
 import { takePicture } from './picture.ts';
@@ -304,3 +305,17 @@ async function testRun(dac: Oasis, name: string, notes: string): Promise<void> {
 async function ended(child: ChildProcess): Promise<void> {
   if (child.exitCode === null && child.kill()) await once(child, 'exit');
 }
+
+it('import of a recording', async () => {
+  const oasis = stopping(await Oasis.dac({}, '--archive', join(folder, 'import')));
+  const visit = await open(oasis.url);
+  await visit.page.getByTestId('filter').waitFor();
+  const times = Array.from({ length: 400 }, (_, second) => new Date(Date.UTC(2024, 4, 1, 10, 0, second)));
+  const rows = times.map(
+    (time, second) => `${time.toISOString()},${(20 + second / 40).toFixed(2)},${second % 5}`,
+  );
+  await dropFile(visit, 'drive.csv', `time,speed [m/s],gear\n${rows.join('\n')}\n`);
+  await visit.page.getByTestId('import-start').waitFor();
+  await takePicture(visit.page, 'import-on-the-page');
+  await visit.close();
+});

@@ -8,7 +8,8 @@ const words = strings.api;
 const PATIENCE_MS = 20_000;
 
 export interface Asking {
-  readonly body?: object;
+  /** Bytes, or what is sent as JSON. */
+  readonly body?: Blob | object;
   readonly headers?: Record<string, string>;
   /** Receives the headers of an answer that is no refusal. */
   readonly onHeaders?: (headers: Headers) => void;
@@ -39,7 +40,7 @@ export async function fetchJson(method: string, path: string, asking: Asking = {
   const [answer, text] = await fetched(path, {
     method,
     headers,
-    body: body && JSON.stringify(body),
+    body: body instanceof Blob ? body : body && JSON.stringify(body),
     cache: 'no-store',
     signal: bounded(patience, signal),
   });

@@ -5,6 +5,7 @@ import { formatSpan } from '../format/time.ts';
 import { mayReadAuditLog } from '../state/audit_log.ts';
 import { openDialog } from '../state/dialogs.ts';
 import { mayAdminister, signOut, who } from '../state/session.ts';
+import { hasArchive } from '../state/store.ts';
 import { SPANS, setSpan } from '../state/time.ts';
 import { strings } from '../strings/strings.ts';
 import type { PaletteEntry } from './entry.ts';
@@ -38,7 +39,10 @@ export function* pageCommands(): Iterable<PaletteEntry> {
     };
   }
   yield dialogEntry('preferences', words.preferences);
-  if (mayAdminister.peek()) yield dialogEntry('accounts', words.accounts);
+  if (mayAdminister.peek()) {
+    yield dialogEntry('accounts', words.accounts);
+    if (hasArchive.peek()) yield dialogEntry('import', words.importRecording);
+  }
   if (mayReadAuditLog.peek()) yield dialogEntry('audit-log', words.auditLog);
   if (who.peek()?.kind !== 'person') return;
   yield dialogEntry('password', words.password);

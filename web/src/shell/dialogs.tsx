@@ -20,6 +20,7 @@ const PreferencesDialog = lazy(async () => (await import('./preferences_dialog.t
 const WhyDialog = lazy(async () => (await import('./why_dialog.tsx')).WhyDialog);
 const SettingsDialog = lazy(async () => (await import('./settings_dialog.tsx')).SettingsDialog);
 const SampleExportDialog = lazy(async () => (await import('./sample_export_dialog.tsx')).SampleExportDialog);
+const ImportDialog = lazy(async () => (await import('./import_dialog.tsx')).ImportDialog);
 
 /** Dialogs that change nothing but what this browser shows. */
 const VIEWING: ReadonlySet<DialogName | undefined> = new Set([
@@ -60,6 +61,8 @@ export function Dialogs() {
       return <WhyDialog />;
     case 'sample-export':
       return <SampleExportDialog />;
+    case 'import':
+      return <ImportDialog />;
     case 'palette':
       return <PaletteDialog />;
     case 'topic':

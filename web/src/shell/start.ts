@@ -12,6 +12,7 @@ import { defaultChoice } from '../state/choice.ts';
 import { followHealth } from '../state/dac_health.ts';
 import { followDacs } from '../state/dacs.ts';
 import { dashboard, missing } from '../state/dashboard.ts';
+import { acceptDroppedFiles } from '../state/dropped_files.ts';
 import { followAlarms } from '../state/follow_alarms.ts';
 import { followMarkers } from '../state/markers.ts';
 import { isViewOnly } from '../state/mode.ts';
@@ -39,6 +40,7 @@ export async function start(): Promise<void> {
   restoreFragment();
   startTitle();
   startKeys();
+  acceptDroppedFiles();
   const client = connect();
   startTicking();
   followAlarms();

@@ -15,6 +15,7 @@ export type DialogName =
   | 'why'
   | 'settings'
   | 'sample-export'
+  | 'import'
   | 'palette'
   | 'topic'
   | 'preferences';

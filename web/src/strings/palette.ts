@@ -30,6 +30,7 @@ export const paletteStrings = {
     labels: (instance: string) => `Labels of ${instance}`,
     reset: (instance: string) => `Reset ${instance} to what its program has declared`,
     unwatch: (instance: string) => `Stop watching ${instance}`,
+    importRecording: 'Import a recording',
     goTo: (instance: string) => `Go to ${instance}`,
     rate: (instance: string) => `Set the rate of ${instance}`,
     rateField: 'Rate in hertz, 0.01 to 1000',

@@ -1,6 +1,6 @@
 //! The record batches of a file: row groups of Parquet, messages of Arrow IPC.
 
-use super::{footer, ipc::Messages};
+use super::{footer, ipc::Messages, library_panics::caught};
 use crate::input::{Defects, InputError, InputFile, RecordingFile};
 use arrow_array::RecordBatch;
 use arrow_ipc::reader::StreamReader;
@@ -11,7 +11,6 @@ use parquet::arrow::arrow_reader::{
 use std::{
     fs::File,
     io::{BufReader, Read, Seek, SeekFrom, Take},
-    panic::{AssertUnwindSafe, catch_unwind},
     path::Path,
 };
 
@@ -210,12 +209,4 @@ fn stream(
     let content = Read::take(content, messages.end - messages.start);
     caught(|| StreamReader::try_new(BufReader::new(content), None))
         .map_err(|why| InputError::file(format!("no readable Arrow schema: {why}"), "write the file again"))
-}
-
-/// Calls a library, whose panics for defective files become errors.
-fn caught<T, E: ToString>(call: impl FnOnce() -> Result<T, E>) -> Result<T, String> {
-    match catch_unwind(AssertUnwindSafe(call)) {
-        Ok(result) => result.map_err(|error| error.to_string()),
-        Err(_) => Err("defective data".into()),
-    }
 }

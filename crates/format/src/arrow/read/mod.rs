@@ -7,6 +7,7 @@ mod content;
 mod export;
 mod footer;
 mod ipc;
+mod library_panics;
 mod plan;
 mod reading;
 mod times;

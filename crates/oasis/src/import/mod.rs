@@ -23,13 +23,12 @@ use crate::{
     features::{Feature, MCAP, NATS},
 };
 use anyhow::{Context, bail};
-use oasis_format::{
-    input::{InputFormat, InputOptions},
-    visible::Visible,
-};
+use oasis_format::input::{InputFormat, InputOptions};
+#[cfg(feature = "nats")]
+use oasis_format::visible::Visible;
 use oasis_nats::{NatsConfig, Target};
 use oasis_recordings::{
-    file::{OpenedRecording, RecordingOptions, UnpackBounds, of_recording},
+    file::{OpenedRecording, RecordingOptions, UnpackBounds},
     import::{Import, ImportTotals},
 };
 use oasis_store::ArchiveConfig;
@@ -151,14 +150,18 @@ fn copies(nats: NatsConfig, archive: ArchiveConfig, prefix: Option<&str>) -> any
     let target = Target::new(&nats)?.context("--nats is empty: write nats://HOST:PORT")?;
     #[cfg(not(feature = "nats"))]
     {
-        let _ = (target, archive);
+        let _ = (target, archive, prefix);
         bail!(oasis_nats::BadTarget::NotBuilt)
     }
     #[cfg(feature = "nats")]
     {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let name =
-            |node: &str| prefix.map_or_else(|| node.into(), |prefix| of_recording(prefix, node).into());
+        let name = |node: &str| {
+            prefix.map_or_else(
+                || node.into(),
+                |prefix| oasis_recordings::file::of_recording(prefix, node).into(),
+            )
+        };
         let filled = runtime
             .block_on(crate::nats::import(&target, archive, name))
             .with_context(|| format!("{target}: nothing was imported"))?;

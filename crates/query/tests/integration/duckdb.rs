@@ -46,7 +46,7 @@ impl Rows for JsonRows {
 fn export(history: &History, path: &Path) {
     let format = oasis_format::find("parquet").unwrap().samples.as_ref().unwrap();
     let mut file = File::create(path).unwrap();
-    let mut writer = (format.open)(&mut file).unwrap();
+    let mut writer = (format.open)(&mut file, &oasis_format::WriteOptions::default()).unwrap();
     for (node, instance) in history.instances().unwrap() {
         let mut samples = Samples::new(history, (&node, &instance), 0, None, 1 << 20);
         while let Some(item) = samples.next().unwrap() {

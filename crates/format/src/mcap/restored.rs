@@ -30,19 +30,24 @@ fn members(metrics: &[Metric], fields: Vec<Value>) -> Option<Vec<Value>> {
 }
 
 fn restore_value(kind: &MetricType, field: Value) -> Option<Value> {
-    Some(match (kind, field) {
-        (MetricType::Vector(element), Value::Vector(elements)) => {
-            Value::Vector(elements.into_iter().map(|of| restore_element(element, of)).collect::<Option<_>>()?)
+    let of_kind = |wanted: MetricType, field: Value| (*kind == wanted).then_some(field);
+    match field {
+        Value::Vector(elements) => {
+            let MetricType::Vector(element) = kind else { return None };
+            let elements = elements.into_iter().map(|of| restore_element(element, of));
+            elements.collect::<Option<_>>().map(Value::Vector)
         }
-        (MetricType::Struct(of), Value::Struct(fields)) => Value::Struct(members(&of.members, fields)?),
-        (MetricType::Real32, real @ Value::Real32(_))
-        | (MetricType::Real64, real @ Value::Real64(_))
-        | (MetricType::Boolean, real @ Value::Boolean(_))
-        | (MetricType::String, real @ Value::String(_)) => real,
-        (kind, Value::Int(int)) => integer(kind, int.into())?,
-        (kind, Value::Uint(uint)) => integer(kind, uint.into())?,
-        _ => return None,
-    })
+        Value::Struct(fields) => {
+            let MetricType::Struct(of) = kind else { return None };
+            members(&of.members, fields).map(Value::Struct)
+        }
+        Value::Real32(_) => of_kind(MetricType::Real32, field),
+        Value::Real64(_) => of_kind(MetricType::Real64, field),
+        Value::Boolean(_) => of_kind(MetricType::Boolean, field),
+        Value::String(_) => of_kind(MetricType::String, field),
+        Value::Int(int) => integer(kind, int.into()),
+        Value::Uint(uint) => integer(kind, uint.into()),
+    }
 }
 
 /// An element: a vector within a vector is a message with one field.
@@ -66,7 +71,12 @@ fn integer(kind: &MetricType, value: i128) -> Option<Value> {
         MetricType::Uint16 => (0, u16::MAX.into(), false),
         MetricType::Uint32 => (0, u32::MAX.into(), false),
         MetricType::Uint64 => (0, u64::MAX.into(), false),
-        _ => return None,
+        MetricType::Real32
+        | MetricType::Real64
+        | MetricType::Boolean
+        | MetricType::String
+        | MetricType::Vector(_)
+        | MetricType::Struct(_) => return None,
     };
     let value = Some(value).filter(|value| (least..=most).contains(value))?;
     Some(if is_signed { Value::Int(value as i64) } else { Value::Uint(value as u64) })

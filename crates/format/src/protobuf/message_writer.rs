@@ -71,7 +71,17 @@ fn vector(field: u32, element: &MetricType, is_enum: bool, elements: &[Value], t
         MetricType::Vector(_) | MetricType::Struct(_) => {
             elements.iter().for_each(|value| bytes(field, &message(element, value), to));
         }
-        scalar => bytes(field, &packed(scalar, is_enum, elements), to),
+        MetricType::Int8
+        | MetricType::Int16
+        | MetricType::Int32
+        | MetricType::Int64
+        | MetricType::Uint8
+        | MetricType::Uint16
+        | MetricType::Uint32
+        | MetricType::Uint64
+        | MetricType::Real32
+        | MetricType::Real64
+        | MetricType::Boolean => bytes(field, &packed(element, is_enum, elements), to),
     }
 }
 
@@ -93,12 +103,13 @@ fn message(kind: &MetricType, value: &Value) -> Vec<u8> {
 
 fn packed(kind: &MetricType, is_enum: bool, elements: &[Value]) -> Vec<u8> {
     let mut packed = Vec::new();
+    // The field is `bytes`.
+    let has_bytes = *kind == MetricType::Uint8 && !is_enum;
     for value in elements {
         match value {
             Value::Real32(real) => packed.extend_from_slice(&real.to_le_bytes()),
             Value::Real64(real) => packed.extend_from_slice(&real.to_le_bytes()),
-            // The field is `bytes`.
-            Value::Uint(uint) if *kind == MetricType::Uint8 && !is_enum => packed.push(*uint as u8),
+            Value::Uint(uint) if has_bytes => packed.push(*uint as u8),
             value => varint(integer(kind, is_enum, value), &mut packed),
         }
     }

@@ -71,6 +71,12 @@ fn fits(kind: &MetricType, value: i64) -> bool {
         MetricType::Uint16 => u16::try_from(value).is_ok(),
         MetricType::Uint32 => u32::try_from(value).is_ok(),
         MetricType::Uint64 => value >= 0,
-        _ => true,
+        MetricType::Int64
+        | MetricType::Real32
+        | MetricType::Real64
+        | MetricType::Boolean
+        | MetricType::String
+        | MetricType::Vector(_)
+        | MetricType::Struct(_) => true,
     }
 }

@@ -8,8 +8,18 @@ const DELIMITERS: [u8; 4] = *b",;\t|";
 /// Records that a dialect is found by.
 const MAX_RECORDS: usize = 200;
 
-/// A number of fields, and whether nine of ten records have it.
-type Score = (usize, bool);
+/// The quality of a delimiter, by what matters most first.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+struct Score {
+    /// Whether the first record, which may be the header, has as many fields as most others.
+    fits_first: bool,
+    /// Whether most fields contain no other delimiter, decimal commas aside.
+    is_clean: bool,
+    /// The number of fields that most records have; 0 if fewer than six of ten have it.
+    width: usize,
+    /// Whether nine of ten records have it, and it is more than one.
+    is_certain: bool,
+}
 
 /// Delimiter and quoting of a file.
 #[derive(Debug, Clone)]
@@ -59,12 +69,12 @@ impl Dialect {
         let mut best: Option<(Score, u8, Vec<Vec<String>>)> = None;
         for delimiter in candidates {
             let records = records(whole, delimiter);
-            let score = score(&records);
-            if best.as_ref().is_none_or(|(most, ..)| score.0 > most.0) {
+            let score = score(&records, delimiter);
+            if best.as_ref().is_none_or(|(most, ..)| score > *most) {
                 best = Some((score, delimiter, records));
             }
         }
-        let ((_, is_certain), delimiter, records) = best.unwrap_or_default();
+        let (Score { is_certain, .. }, delimiter, records) = best.unwrap_or_default();
         let has_comma = options.decimal_comma.unwrap_or_else(|| has_decimal_comma(&records, delimiter));
         let numbers = NumberForm { has_comma };
         let comment_names = comment.and_then(|comment| names_in(comment, delimiter, &records));
@@ -109,14 +119,29 @@ fn records(text: &[u8], delimiter: u8) -> Vec<Vec<String>> {
     records.map(|record| record.iter().map(text).collect()).collect()
 }
 
-/// The number of fields that most records have, and whether nine of ten have it; 0 if fewer than six of ten have it.
-fn score(records: &[Vec<String>]) -> Score {
+fn score(records: &[Vec<String>], delimiter: u8) -> Score {
     let widths: Vec<usize> = records.iter().map(Vec::len).collect();
     let Some(width) = widths.iter().copied().max_by_key(|width| count(&widths, *width)) else {
-        return (0, false);
+        return Score::default();
     };
     let tenths = count(&widths, width) * 10 / widths.len();
-    (if tenths >= 6 { width } else { 0 }, tenths >= 9 && width > 1)
+    Score {
+        fits_first: width > 1 && widths.first() == Some(&width),
+        is_clean: is_clean(records, delimiter),
+        width: if tenths >= 6 { width } else { 0 },
+        is_certain: tenths >= 9 && width > 1,
+    }
+}
+
+/// Whether at most a third of the fields contain another delimiter. A number with a decimal comma does not.
+fn is_clean(records: &[Vec<String>], delimiter: u8) -> bool {
+    let with_comma = NumberForm { has_comma: true };
+    let is_divided = |field: &&String| {
+        let has_other = |other: &u8| *other != delimiter && field.as_bytes().contains(other);
+        DELIMITERS.iter().any(has_other) && with_comma.parse(field.trim().as_bytes()).is_none()
+    };
+    let fields = records.iter().map(Vec::len).sum::<usize>();
+    records.iter().flatten().filter(is_divided).count() * 3 <= fields
 }
 
 fn count(widths: &[usize], width: usize) -> usize {
@@ -159,6 +184,10 @@ mod tests {
             ("time;x;y\n1,5;2,5;a,b\n2,0;3,5;c\n", b';', true, true),
             ("1\t2\n3\t4\n", b'\t', false, false),
             ("a|b\n1|2\n", b'|', false, true),
+            ("time;a;b\n0,0;1,5;2,5\n0,1;1,6;2,5\n", b';', true, true),
+            ("0,0;1,5;2,5\n0,1;1,6;2,5\n", b';', true, false),
+            ("Zeit\tDruck\n0,0\t1,5\n0,1\t1,6\n", b'\t', true, true),
+            ("time;bounds;x\n1;[0,5,10,25];2\n2;[0,5,10,25];3\n", b';', false, true),
             ("20111104T014428.936763,1,14,-16.3\n20111104T014428.936786,120,14,-16.1\n", b',', false, false),
         ] {
             let found = detect(text);

@@ -105,18 +105,34 @@ async fn who_may_not_command_is_not_offered_it() {
 
 #[tokio::test]
 async fn a_command_is_sent_only_with_its_confirmation() {
-    let plant = Plant::default();
+    let plant = Plant { verbs: vec!["command:hertz"], ..Plant::default() };
     let mut command = json!({"node": "plant-7", "instance": "pump", "command": "hertz", "hertz": 10});
     let (first, is_error) = call(&plant, "send_command", command.clone()).await;
     assert!(!is_error && first.contains("hertz of plant-7/pump, hertz = 10"), "{first}");
     command["confirmation"] = "hertz of plant-7/pump, hertz = 100".into();
     let (other, is_error) = call(&plant, "send_command", command.clone()).await;
     assert!(is_error && other.contains("nothing was done"), "{other}");
-    assert!(plant.asked.lock().is_ok_and(|asked| asked.is_empty()));
+    let is_get = |request: &ApiRequest| request.body.is_none();
+    assert!(plant.asked.lock().is_ok_and(|asked| asked.iter().all(is_get)));
     command["confirmation"] = "hertz of plant-7/pump, hertz = 10".into();
     assert_eq!(call(&plant, "send_command", command).await, (json!({"status": "done"}).to_string(), false));
     let body = json!({"node": "plant-7", "instance": "pump", "command": "hertz", "hertz": 10});
-    assert!(plant.asked.lock().is_ok_and(|asked| *asked == [ApiRequest::post("/commands", body)]));
+    assert!(plant.asked.lock().is_ok_and(|asked| asked.last() == Some(&ApiRequest::post("/commands", body))));
+}
+
+#[tokio::test]
+async fn nobody_is_asked_to_confirm_what_cannot_be_done() {
+    let plant = Plant { verbs: vec!["command:hertz"], ..Plant::default() };
+    for (command, reason) in [
+        (json!({"node": "plant-7", "instance": "pump", "command": "hertz"}), "hertz needs hertz"),
+        (
+            json!({"node": "plant-7", "instance": "pump", "command": "disable"}),
+            "no permission command:disable",
+        ),
+    ] {
+        let (text, is_error) = call(&plant, "send_command", command).await;
+        assert!(is_error && text.contains(reason), "{text}");
+    }
 }
 
 #[tokio::test]
@@ -139,6 +155,12 @@ async fn wrong_arguments_and_refusals_are_results_that_name_the_reason() {
         ("query_sql", json!({"sql": "SELECT 1"}), "unknown field `sql`"),
         ("query_sql", json!({"query": "SELECT 1"}), "404: /sql"),
         ("read_samples", json!({"node": "a"}), "missing field `instance`"),
+        ("read_samples", json!({"node": "a", "instance": "b", "last": 5_000}), "last is from 1 to 1000"),
+        (
+            "read_samples",
+            json!({"node": "a", "instance": "b", "metrics": ["nope"]}),
+            "there is no metric \"nope\": speed",
+        ),
     ] {
         let (text, is_error) = call(&Plant::default(), tool, arguments).await;
         assert!(is_error && text.contains(reason), "{text}");

@@ -18,8 +18,8 @@ pub const TOOL: Tool = Tool {
         json!({
             "node": {"type": "string", "description": "only of this node"},
             "instance": {"type": "string", "description": "only of instances with this name"},
-            "state": {"type": "string", "description": "only in this state, such as active"},
-            "severity": {"type": "string", "description": "only of this severity, such as critical"},
+            "state": {"type": "string", "enum": ["standing", "all"], "default": "standing", "description": "all: those that are over too"},
+            "severity": {"type": "string", "enum": ["low", "medium", "high", "critical"]},
         })
     },
     required: &[],

@@ -1,6 +1,10 @@
 //! `read_samples`: samples of now and of the past, with their gaps.
 
-use super::{Tool, instance, parsed, taken};
+use super::{
+    Tool,
+    instance::{self, InstanceName},
+    parsed, taken,
+};
 use crate::{
     api::{ApiError, ApiRequest, DacApi},
     bounded::BoundedList,
@@ -47,13 +51,11 @@ struct Arguments {
 
 pub async fn run(api: &impl DacApi, arguments: Value) -> Result<Value, ApiError> {
     let wanted: Arguments = parsed(arguments)?;
+    check(api, &wanted).await?;
     let request = ApiRequest::get("/samples").with("node", &wanted.node).with("instance", &wanted.instance);
     let request = match wanted.points {
-        Some(_) if wanted.from.is_none() => {
-            return Err(ApiError("points needs from, such as \"from\": \"-1h\"".into()));
-        }
-        Some(points) => request.with("points", points.min(MAX_POINTS)),
-        None => request.with("last", wanted.last.unwrap_or(DEFAULT_SAMPLES).min(MAX_SAMPLES)),
+        Some(points) => request.with("points", points),
+        None => request.with("last", wanted.last.unwrap_or(DEFAULT_SAMPLES)),
     };
     let request = request.with_some("from", wanted.from.as_ref()).with_some("to", wanted.to.as_ref());
     let mut document = api.send(request).await?;
@@ -65,6 +67,29 @@ pub async fn run(api: &impl DacApi, arguments: Value) -> Result<Value, ApiError>
     let remedy = "ask for fewer metrics, a shorter time, or points";
     BoundedList::last(messages, usize::MAX).put(&mut answer, "messages", remedy);
     Ok(answer)
+}
+
+/// Refuses numbers beyond the limits, and metrics that the instance does not have: an answer without them would look like one without data.
+async fn check(api: &impl DacApi, wanted: &Arguments) -> Result<(), ApiError> {
+    if wanted.points.is_some() && wanted.from.is_none() {
+        return Err(ApiError("points needs from, such as \"from\": \"-1h\"".into()));
+    }
+    for (name, value, most) in [("last", wanted.last, MAX_SAMPLES), ("points", wanted.points, MAX_POINTS)] {
+        if value.is_some_and(|value| value == 0 || value > most) {
+            return Err(ApiError(format!("{name} is from 1 to {most}")));
+        }
+    }
+    let Some(metrics) = &wanted.metrics else { return Ok(()) };
+    let name = InstanceName { node: wanted.node.clone(), instance: wanted.instance.clone() };
+    let mut detail = instance::detail(api, &name).await?;
+    let known = taken(&mut detail["schema"], "metrics");
+    let known: Vec<&str> = known.iter().filter_map(|metric| metric["name"].as_str()).collect();
+    // A member of a struct is called after it: `pose.x`.
+    let is_known = |metric: &str| known.contains(&metric.split(['.', '[']).next().unwrap_or_default());
+    match metrics.iter().find(|metric| !is_known(metric)) {
+        Some(unknown) => Err(ApiError(format!("there is no metric {unknown:?}: {}", known.join(", ")))),
+        None => Ok(()),
+    }
 }
 
 /// Removes what is the same in each message or was not asked for.

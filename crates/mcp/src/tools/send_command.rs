@@ -1,6 +1,10 @@
 //! `send_command`: changes a probe, after a person has confirmed it.
 
-use super::{Tool, instance, parsed};
+use super::{
+    Tool,
+    instance::{self, InstanceName},
+    parsed,
+};
 use crate::api::{ApiError, ApiRequest, DacApi};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -46,7 +50,7 @@ pub async fn run(api: &impl DacApi, arguments: Value) -> Result<Value, ApiError>
     let wanted: Arguments = parsed(arguments)?;
     let text = confirmation(&wanted);
     match wanted.confirmation.as_deref() {
-        None => Ok(json!({
+        None => check(api, &wanted).await.map(|()| json!({
             "done": false,
             "confirmation": text,
             "next": "show the confirmation to the person you work for; if the person agrees, call send_command again with the same arguments and this confirmation",
@@ -61,6 +65,28 @@ pub async fn run(api: &impl DacApi, arguments: Value) -> Result<Value, ApiError>
             body["command"] = wanted.command.into();
             api.send(ApiRequest::post("/commands", body)).await
         }
+    }
+}
+
+/// Refuses what cannot be done before a person is asked for it.
+async fn check(api: &impl DacApi, wanted: &Arguments) -> Result<(), ApiError> {
+    let needed: &[&str] = match wanted.command.as_str() {
+        "hertz" => &["hertz"],
+        "deadband" => &["metric", "deadband"],
+        "demand" => &["min", "max"],
+        _ => &[],
+    };
+    if let Some(missing) = needed.iter().find(|name| !wanted.fields.contains_key(**name)) {
+        return Err(ApiError(format!("{} needs {missing}", wanted.command)));
+    }
+    let name = InstanceName { node: wanted.node.clone(), instance: wanted.instance.clone() };
+    instance::detail(api, &name).await?;
+    let session = api.send(ApiRequest::get("/session")).await?;
+    let verb = format!("command:{}", wanted.command);
+    let verbs = session["verbs"].as_array().into_iter().flatten();
+    match verbs.filter_map(Value::as_str).any(|known| known == verb) {
+        true => Ok(()),
+        false => Err(ApiError(format!("your token has no permission {verb}"))),
     }
 }
 

@@ -155,6 +155,10 @@ impl ValueSeed<'_> {
     fn integer<E: Error>(self, value: i128) -> Result<(), E> {
         let bits = u64::try_from(value).or_else(|_| i64::try_from(value).map(|value| value as u64));
         let Ok(bits) = bits else { return Err(self.mismatch(value)) };
+        // Times and counts are unsigned; of these fields only this one is not.
+        if value < 0 && matches!(self.field.kind, FieldKind::Fixed64) && self.field.name != "asInt" {
+            return Err(self.mismatch(value));
+        }
         match self.field.kind {
             FieldKind::Varint => self.scalar(0, |out| varint::put(bits, out)),
             FieldKind::Zigzag => self.scalar(0, |out| varint::put(varint::zigzag(bits), out)),

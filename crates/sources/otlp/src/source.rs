@@ -159,7 +159,8 @@ impl OtlpSource {
                 .map_err(|why| RequestError(400, format!("the body is no JSON of OTLP: {why}")))?
                 .into(),
         };
-        let digest = Repeats::digest(request.path, &body);
+        // The same bytes in another form are another request.
+        let digest = Repeats::digest(&format!("{} {form:?}", request.path), &body);
         let mut open = self.source();
         let Some(source) = &mut *open else {
             return Err(RequestError(503, "the handler otlp stops: send the data again".into()));

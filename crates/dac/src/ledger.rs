@@ -108,7 +108,8 @@ pub struct Ledger {
     pub first_sequence: u64,
     /// Sequence number of the newest sample of the present run, 0 before the first.
     pub last_sequence: u64,
-    /// Samples of the present run up to this sequence number were stored by an earlier run of the DAC, which counted them; 0 if there are none.
+    /// Samples of the present run up to this sequence number were stored by an earlier run of the DAC, or came with an earlier type: they are
+    /// counted there; 0 if there are none.
     pub stored_before: u64,
     /// Missing samples of all causes.
     pub missing: u64,
@@ -454,6 +455,14 @@ impl Ledger {
         self.last_settled = Some(now);
         self.attributed = self.attributed.with(new);
         self.dropped_last = dropped;
+    }
+
+    /// Samples of the present run up to this number came with an earlier type, and are counted there. Nothing happens once there are samples.
+    pub fn continue_after(&mut self, last_sequence: u64) {
+        if self.run.is_some() && self.last_sequence == 0 {
+            (self.last_sequence, self.stored_before) = (last_sequence, last_sequence);
+            self.joined_late = false;
+        }
     }
 
     /// Samples up to this number were sent as datagrams and are lost. Returns false, and records nothing, if the number

@@ -6,7 +6,7 @@ use oasis_format::{
     input::checked_time,
     line_protocol::{Field, Point, Points, cell, parse, series_key},
 };
-use oasis_source_node::{SourceNodes, SourceSample};
+use oasis_source_node::{SourceNodes, SourceSample, push_node_name};
 use std::{borrow::Cow, collections::HashMap};
 
 /// Refused points that are listed one by one.
@@ -113,8 +113,7 @@ impl Writer<'_> {
                 if !prefix.is_empty() {
                     to.push('-');
                 }
-                // These signs are for patterns such as NODE/*.
-                to.extend(host.chars().map(|sign| if matches!(sign, '/' | '*') { '_' } else { sign }));
+                push_node_name(host, to);
             }
             None if prefix.is_empty() => {
                 return Err(Why::Bad(format!("it has no tag {tag:?}: set influxdb.node_prefix")));

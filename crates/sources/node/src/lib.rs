@@ -3,7 +3,7 @@
 //! A source parses what its peers send and pushes each sample with its node, its instance and its fields into [`SourceNodes`]. That opens a
 //! node session inside the process for each node, as rules do for derived instances, so that the samples take the way of all samples: they
 //! are numbered, archived, watched by rules and sent to readers. The type of an instance follows its fields. A field that appears later, or that a
-//! sample lacks for the first time, makes another type: the instance continues with it, and its numbers begin again. A source that knows the types of its samples declares them with each [`DeclaredSample`].
+//! sample lacks for the first time, makes another type: the instance and its numbers continue with it. A source that knows the types of its samples declares them with each [`DeclaredSample`].
 //!
 //! ```
 //! use oasis_format::columns::Cell;
@@ -22,6 +22,7 @@
 mod body;
 mod limits;
 mod lost;
+mod names;
 mod node;
 mod rejected;
 mod repeats;
@@ -37,6 +38,7 @@ mod tests;
 pub use body::{BodyError, MAX_BODY_BYTES, decoded};
 pub use limits::SourceLimits;
 pub use lost::LostSamples;
+pub use names::push_node_name;
 pub use rejected::Rejected;
 pub use repeats::Repeats;
 pub use sample::{DeclaredSample, SourceSample};

@@ -136,11 +136,12 @@ impl Link {
             None
         } else {
             self.send(series.rows());
+            series.note_last_sequence();
             Some(series.retype(sample.type_name)?)
         };
         series.pack(sample.fields)?;
         if let Some(probe_type) = new_type {
-            let registration = self.register(sample.instance, (*probe_type).clone())?;
+            let registration = self.register(sample.instance, (*probe_type).clone(), series.last_sequence)?;
             series.rows().into_iter().for_each(|rows| rows.registration = Some(registration));
         }
         if series.is_full() {
@@ -152,13 +153,15 @@ impl Link {
     /// Adds a row of a type that the instance has not had before.
     fn push_first(
         &mut self,
-        known: Option<&mut PendingRows>,
+        mut known: Option<&mut PendingRows>,
         rows: &mut PendingRows,
         sample: &DeclaredSample<'_>,
     ) -> Result<bool, Rejected> {
         let begins_batch = rows.push(sample.time, sample.row)?;
-        self.send(known);
-        rows.registration = Some(self.register(sample.instance, (*rows.probe_type).clone())?);
+        self.send(known.as_deref_mut());
+        let last_sequence = known.map_or(0, |known| known.last_sequence());
+        rows.registration =
+            Some(self.register(sample.instance, (*rows.probe_type).clone(), last_sequence)?);
         Ok(begins_batch)
     }
 
@@ -169,11 +172,19 @@ impl Link {
         rows.push(sample.time, sample.row)
     }
 
-    fn register(&mut self, name: &str, probe_type: ProbeType) -> Result<Registration, Rejected> {
+    /// Registers an instance, whose numbers continue after those of its earlier type.
+    fn register(
+        &mut self,
+        name: &str,
+        probe_type: ProbeType,
+        last_sequence: u64,
+    ) -> Result<Registration, Rejected> {
         let registered = self.node.register(name, probe_type);
         let instance = registered.map_err(|failure| Rejected::refused(name, &failure))?;
         let instance = instance.ok_or_else(|| Rejected::Refused(format!("{name:?}: it has no topic")))?;
-        Ok(Registration { topic: instance.topic, next_sequence: instance.ledger().last_sequence + 1 })
+        let mut ledger = instance.ledger();
+        ledger.continue_after(last_sequence);
+        Ok(Registration { topic: instance.topic, next_sequence: ledger.last_sequence + 1 })
     }
 
     fn send(&mut self, rows: Option<&mut PendingRows>) {

@@ -52,6 +52,11 @@ impl PendingRows {
         Ok(Self { probe_type, encoder, registration: None })
     }
 
+    /// Returns the number of the newest sample of a batch; 0 if there is none.
+    pub fn last_sequence(&self) -> u64 {
+        self.registration.map_or(0, |registration| registration.next_sequence - 1)
+    }
+
     /// Returns whether a row of this length needs another batch than those before it.
     pub fn is_full(&self, row_bytes: usize) -> bool {
         let bytes = self.encoder.most_bytes_with(row_bytes);

@@ -24,6 +24,8 @@ pub struct Series {
     /// The values of the present sample, by column.
     positions_of_sample: Vec<Option<usize>>,
     row: Vec<u8>,
+    /// The number of the newest sample with an earlier type.
+    pub last_sequence: u64,
 }
 
 #[derive(Debug)]
@@ -119,6 +121,12 @@ impl Series {
         let rows = PendingRows::new(probe_type.clone())?;
         self.table = Some(TypedTable { columns, rows });
         Ok(probe_type)
+    }
+
+    /// Keeps the number of the newest sample, after which those of another type are numbered.
+    pub fn note_last_sequence(&mut self) {
+        let of_type = self.table.as_ref().map_or(0, |table| table.rows.last_sequence());
+        self.last_sequence = self.last_sequence.max(of_type);
     }
 
     /// The rows that wait for the next batch.

@@ -47,14 +47,16 @@ impl SourceNodes {
     /// If nothing of the sample is taken.
     pub fn push(&mut self, sample: &SourceSample<'_>) -> Result<u64, Rejected> {
         let limits = self.limits;
+        check_time(sample.time)?;
         self.push_into(sample.node, sample.instance, |node| node.push(sample, limits))
     }
 
-    /// Adds a sample of a declared type; [`SourceNodes::flush`] sends it. An instance continues with another type, and its numbers begin again.
+    /// Adds a sample of a declared type; [`SourceNodes::flush`] sends it. An instance and its numbers continue with another type.
     ///
     /// # Errors
     /// If the sample is not taken.
     pub fn push_declared(&mut self, sample: &DeclaredSample<'_>) -> Result<(), Rejected> {
+        check_time(sample.time)?;
         self.push_into(sample.node, sample.instance, |node| node.push_declared(sample))
     }
 
@@ -136,6 +138,16 @@ impl SourceNodes {
     /// The number of whole numbers that were rounded to 64-bit reals, because their field has reals too.
     pub fn rounded(&self) -> u64 {
         self.rounded
+    }
+}
+
+/// Refuses times that SQL, Arrow and Parquet cannot write: one such sample would be an error for all readers of its table.
+fn check_time(time: u64) -> Result<(), Rejected> {
+    match i64::try_from(time) {
+        Ok(_) => Ok(()),
+        Err(_) => Err(Rejected::Refused(format!(
+            "the time {time} is later than the year 2262, in nanoseconds since 1970"
+        ))),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Names of nodes and instances.
 
 use crate::{OtlpConfig, attributes::Attribute};
+use oasis_source_node::push_node_name;
 
 /// The attribute that stands for the name of the instrumentation scope.
 const SCOPE_ATTRIBUTE: &str = "otel.scope.name";
@@ -17,8 +18,7 @@ pub fn write_node(config: &OtlpConfig, resource: &[Attribute<'_>], to: &mut Stri
         if !to.is_empty() {
             to.push('-');
         }
-        // These signs are for patterns such as NODE/*.
-        to.extend(value.chars().map(|sign| if matches!(sign, '/' | '*') { '_' } else { sign }));
+        push_node_name(value, to);
     }
     if to.is_empty() {
         let names = config.node_attributes.join(", ");
@@ -36,7 +36,7 @@ pub fn write_instance(
     to: &mut String,
 ) {
     to.clear();
-    escape(name, &[','], to);
+    escape(name, &['\\', ','], to);
     let is_left_out = |key: &str| config.left_out_attributes.iter().any(|pattern| matches(pattern, key));
     attributes.sort();
     let mut scope = Some(scope).filter(|scope| !scope.is_empty() && !is_left_out(SCOPE_ATTRIBUTE));
@@ -62,9 +62,9 @@ fn matches(pattern: &str, key: &str) -> bool {
 
 fn write_attribute(key: &str, value: &str, to: &mut String) {
     to.push(',');
-    escape(key, &[',', '='], to);
+    escape(key, &['\\', ',', '='], to);
     to.push('=');
-    escape(value, &[',', '='], to);
+    escape(value, &['\\', ',', '='], to);
 }
 
 fn escape(name: &str, of: &[char], to: &mut String) {
@@ -95,7 +95,7 @@ mod tests {
         };
         let default = OtlpConfig::default();
         let resource = [("host.name", "web/1"), ("service.name", "shop")];
-        assert_eq!(name(&default, &resource).unwrap(), "otlp-shop-web_1");
+        assert_eq!(name(&default, &resource).unwrap(), "otlp-shop-web%2F1");
         assert_eq!(name(&default, &[]).unwrap(), "otlp");
         let own = OtlpConfig { node_prefix: String::new(), ..default };
         assert_eq!(name(&own, &resource[1..]).unwrap(), "shop");
@@ -112,9 +112,9 @@ mod tests {
             write_instance(&config, "disk.io", "meter", &mut pairs(attributes), &mut to);
             to
         };
-        let attributes = [("z", "1"), ("a", "x=y,z"), ("http.a", "b")];
-        assert_eq!(name(&["otel.scope.name", "http.*"], &attributes), "disk.io,a=x\\=y\\,z,z=1");
-        assert_eq!(name(&[], &attributes), "disk.io,a=x\\=y\\,z,http.a=b,otel.scope.name=meter,z=1");
+        let attributes = [("z", "1"), ("a", "x=y,z\\"), ("http.a", "b")];
+        assert_eq!(name(&["otel.scope.name", "http.*"], &attributes), "disk.io,a=x\\=y\\,z\\\\,z=1");
+        assert_eq!(name(&[], &attributes), "disk.io,a=x\\=y\\,z\\\\,http.a=b,otel.scope.name=meter,z=1");
         assert_eq!(name(&["*"], &attributes), "disk.io");
         assert_eq!(name(&[], &[]), "disk.io,otel.scope.name=meter");
     }

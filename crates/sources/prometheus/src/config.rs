@@ -67,6 +67,11 @@ pub enum BadConfig {
         "prometheus.scrape: {0:?} is no address such as http://127.0.0.1:9100/metrics; for https:// let Prometheus scrape, and send by remote write"
     )]
     Target(String),
+    /// Their series would be those of one node.
+    #[error(
+        "prometheus.scrape has two targets at {0}: a node is an address, so name each once, or let Prometheus scrape them with labels"
+    )]
+    SameTarget(String),
     /// Each target has a thread.
     #[error(
         "prometheus.scrape has {0} targets, more than {MAX_TARGETS}: let Prometheus scrape, and send by remote write"
@@ -91,6 +96,10 @@ impl PrometheusConfig {
         if let Some(wrong) = self.scrape.iter().find(|url| !is_target(url)) {
             return Err(BadConfig::Target(wrong.clone()));
         }
+        let addresses: Vec<&str> = self.scrape.iter().map(|url| target_address(url)).collect();
+        if let Some(twice) = (1..addresses.len()).find(|at| addresses[..*at].contains(&addresses[*at])) {
+            return Err(BadConfig::SameTarget(addresses[twice].to_owned()));
+        }
         if self.scrape.len() > MAX_TARGETS {
             return Err(BadConfig::Targets(self.scrape.len()));
         }
@@ -100,6 +109,12 @@ impl PrometheusConfig {
         let limits = [("max_nodes", self.max_nodes), ("max_series", self.max_series)];
         limits.iter().find(|(_, limit)| *limit == 0).map_or(Ok(()), |(name, _)| Err(BadConfig::Zero(name)))
     }
+}
+
+/// Returns `HOST:PORT` of the address of a target.
+pub(crate) fn target_address(url: &str) -> &str {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    rest.split(['/', '?']).next().unwrap_or(rest)
 }
 
 fn is_target(url: &str) -> bool {
@@ -125,6 +140,10 @@ mod tests {
         for wrong in [0.0, -1.0, f64::NAN, f64::INFINITY] {
             assert!(matches!(checked(&[], wrong), Err(BadConfig::Interval(_))), "{wrong}");
         }
-        assert_eq!(checked(&["http://host"; 65], 10.0), Err(BadConfig::Targets(65)));
+        let same = ["http://host:1/a", "http://host:2/a", "http://host:1/b"];
+        assert_eq!(checked(&same, 10.0), Err(BadConfig::SameTarget("host:1".into())));
+        let many: Vec<String> = (0..65).map(|port| format!("http://host:{port}")).collect();
+        let many: Vec<&str> = many.iter().map(|url| &**url).collect();
+        assert_eq!(checked(&many, 10.0), Err(BadConfig::Targets(65)));
     }
 }

@@ -27,7 +27,7 @@ pub fn parse_line(line: &str) -> Result<Option<ExposedSample<'_>>, &'static str>
     if name.is_empty() {
         return Err("it has no name");
     }
-    let (labels, rest) = match rest.strip_prefix('{') {
+    let (labels, rest) = match rest.trim_start().strip_prefix('{') {
         Some(rest) => labels(rest)?,
         None => (Vec::new(), rest),
     };
@@ -104,6 +104,7 @@ mod tests {
         let full = of("a{b=\"c,}\", d = \"e\\\"f\\n\\\\\" ,} +Inf 1395066363000\r").unwrap();
         assert_eq!(full.labels, [("b", "c,}".into()), ("d", "e\"f\n\\".into())]);
         assert_eq!((full.value, full.time), (f64::INFINITY, Some(1_395_066_363_000)));
+        assert_eq!(of("a  { b = \"1\" , }   7").unwrap().labels, [("b", "1".into())]);
         assert!(of("a NaN").unwrap().value.is_nan());
         assert_eq!(of("a{} -3.2e-5").unwrap().value, -3.2e-5);
     }

@@ -1,6 +1,7 @@
 //! Nodes and instances of series.
 
 use crate::PrometheusConfig;
+use oasis_source_node::push_node_name;
 
 /// Series that Prometheus itself makes of each scrape. They continue while a target does not answer, so that its node does not have them.
 const OF_SCRAPES: [&str; 8] = [
@@ -43,8 +44,7 @@ impl Names {
                 if !self.node.is_empty() {
                     self.node.push('-');
                 }
-                // These signs are for patterns such as NODE/*.
-                self.node.extend(of.chars().map(|sign| if matches!(sign, '/' | '*') { '_' } else { sign }));
+                push_node_name(of, &mut self.node);
             }
             None if self.node.is_empty() => {
                 let label = &config.node_label;
@@ -57,7 +57,8 @@ impl Names {
         self.instance.clear();
         self.instance.push_str(metric);
         let is_named = |name: &str| name == "__name__" || (name == config.node_label && !is_of_scrape);
-        for (name, value) in labels.iter().filter(|(name, _)| !is_named(name)) {
+        // An empty label is the same as none.
+        for (name, value) in labels.iter().filter(|(name, value)| !is_named(name) && !value.is_empty()) {
             self.instance.push(',');
             self.instance.push_str(name);
             self.instance.push('=');
@@ -67,12 +68,13 @@ impl Names {
     }
 }
 
-/// Escapes what separates labels, so that two series never have one name.
+/// Escapes what separates labels, so that two series never have one name, and lines, which names cannot have.
 fn escape(value: &str, to: &mut String) {
     for sign in value.chars() {
-        if matches!(sign, ',' | '=' | '\\') {
-            to.push('\\');
+        match sign {
+            '\n' => to.push_str("\\n"),
+            ',' | '=' | '\\' => to.extend(['\\', sign]),
+            other => to.push(other),
         }
-        to.push(sign);
     }
 }

@@ -1,6 +1,7 @@
 //! Reads exporters at intervals, as Prometheus does: each target has a thread.
 
 use crate::{
+    config::target_address,
     exposition::parse_line,
     message::{Point, Series},
     presence::STALE,
@@ -60,7 +61,7 @@ impl Target {
     fn new(url: &str, interval: Duration) -> Self {
         let timeout = Some(interval.min(MAX_SCRAPE_TIMEOUT));
         let agent = Agent::config_builder().timeout_global(timeout).max_redirects(0).build().into();
-        Self { url: url.to_owned(), instance: instance_of(url).to_owned(), agent, series: BTreeSet::new() }
+        Self { url: url.to_owned(), instance: target_address(url).to_owned(), agent, series: BTreeSet::new() }
     }
 
     /// Reads the target once, and pushes its samples and those of the scrape.
@@ -118,12 +119,6 @@ impl Target {
         labels.sort_unstable();
         labels
     }
-}
-
-/// Returns `HOST:PORT` of a URL.
-fn instance_of(url: &str) -> &str {
-    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
-    rest.split(['/', '?']).next().unwrap_or(rest)
 }
 
 fn milliseconds() -> i64 {

@@ -201,7 +201,7 @@ impl RemoteWriteSource {
         let (written, names) = (Written::default(), Names::default());
         let mut writer =
             Writer { config: &self.config, may_write: &|_, _| true, nodes, presence, written, names };
-        series.for_each(|series| writer.push(&series));
+        series.for_each(|mut series| writer.push(&mut series));
         let mut written = writer.written;
         if refused > 0 {
             written.refuse(refused, "lines of a scrape are no samples, or too many");

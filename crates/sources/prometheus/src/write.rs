@@ -56,7 +56,7 @@ impl Writer<'_> {
     pub fn write(&mut self, mut message: Message<'_>) {
         while let Some(series) = message.next_series() {
             match series {
-                Ok(series) => self.push(&series),
+                Ok(mut series) => self.push(&mut series),
                 Err(why) => {
                     self.written.is_damaged |= why == BadSeries::Wire;
                     self.written.refuse(1, &why.to_string());
@@ -66,7 +66,9 @@ impl Writer<'_> {
     }
 
     /// Pushes the samples of a series.
-    pub fn push(&mut self, series: &Series<'_>) {
+    pub fn push(&mut self, series: &mut Series<'_>) {
+        // Prometheus sorts them; another order is no other series.
+        series.labels.sort_unstable();
         self.written.histograms += series.histograms;
         self.written.exemplars += series.exemplars;
         let metric = match self.names.take(&series.labels, self.config) {

@@ -50,7 +50,7 @@ impl World {
 fn points_become_samples_of_nodes_by_tag() {
     let world = World::new(InfluxdbConfig::default());
     let body = "cpu,host=a,core=0 usage=1.5,n=4i 1700000000000000000\ncpu,core=0,host=a usage=2 1700000001000000000\nmem free=1u\n";
-    // The second point lacks an integer: another type, which has numbers of its own.
+    // The second point lacks an integer: another type, whose numbers continue.
     assert_eq!(world.write("/write?db=x", body), (204, Value::Null));
     assert_eq!(
         world.write("/api/v2/write?bucket=b&precision=s", "cpu,host=b/c v=t 1700000000"),
@@ -58,7 +58,7 @@ fn points_become_samples_of_nodes_by_tag() {
     );
     assert_eq!(world.write("/api/v3/write_lp?db=x", "cpu,host=b/c v=f 1700000001"), (204, Value::Null));
     let names = world.instances();
-    let expected = [("influxdb-a/cpu,core=0", 1), ("influxdb-b_c/cpu", 2), ("influxdb/mem", 1)]
+    let expected = [("influxdb-a/cpu,core=0", 2), ("influxdb-b%2Fc/cpu", 2), ("influxdb/mem", 1)]
         .map(|(name, last)| (name.to_owned(), last));
     assert_eq!(names, expected);
     let state = world.source.state();

@@ -124,7 +124,7 @@ fn a_whole_number_becomes_a_real_once_its_series_has_reals() {
         send(json!({ "timeUnixNano": 3, "asInt": "9007199254740993" })),
         json!(9_007_199_254_740_992.0)
     );
-    assert_eq!(world.instance("otlp-shop/level").ledger().last_sequence, 2);
+    assert_eq!(world.instance("otlp-shop/level").ledger().last_sequence, 3);
     assert_eq!(world.source.state()["rounded_values"], 1);
 }
 

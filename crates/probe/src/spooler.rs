@@ -10,6 +10,7 @@ use crate::{
     survive,
 };
 use std::{
+    io,
     ops::Deref,
     time::{Duration, Instant},
 };
@@ -24,6 +25,8 @@ pub struct Spooler<O: Deref<Target = Outbox>> {
     journal: Journal,
     /// While the file cannot be written: when to retry.
     retry: Option<Instant>,
+    /// While the segments cannot be listed: when to retry.
+    retry_read: Option<Instant>,
     /// Whether the eviction of the oldest segments was logged.
     is_full: bool,
     /// [`Spool::rewinds`](crate::spool::Spool::rewinds) when the journal was last read.
@@ -57,7 +60,7 @@ pub fn run(outbox: &Outbox, journal: Journal) {
 impl<O: Deref<Target = Outbox>> Spooler<O> {
     /// Creates the state for a journal of this outbox.
     pub fn new(outbox: O, journal: Journal) -> Self {
-        Self { outbox, journal, retry: None, is_full: false, rewinds: 0 }
+        Self { outbox, journal, retry: None, retry_read: None, is_full: false, rewinds: 0 }
     }
 
     /// Waits for work until `deadline`, and does it. Returns whether it was the last time.
@@ -65,11 +68,12 @@ impl<O: Deref<Target = Outbox>> Spooler<O> {
         let may_write = |now: Instant| self.retry.is_none_or(|retry| now >= retry);
         let wait = deadline.saturating_duration_since(Instant::now());
         let could_write = may_write(Instant::now());
+        let may_read = self.retry_read.is_none_or(|retry| Instant::now() >= retry);
         let (mut held, _) = self.outbox.wait(wait, |held| {
             let takes = could_write || !held.spool.is_lagging();
             held.ended
                 || (takes && held.spool.has_intake())
-                || (held.spool.is_lagging() && held.spool.wants_more())
+                || (may_read && held.spool.is_lagging() && held.spool.wants_more())
         });
         let has_ended = held.ended;
         let is_lagging = held.spool.is_lagging();
@@ -80,7 +84,7 @@ impl<O: Deref<Target = Outbox>> Spooler<O> {
         if !batches.is_empty() {
             self.place(batches, can_write, is_lagging);
         }
-        if !has_ended {
+        if !has_ended && may_read {
             self.refill();
         }
         has_ended
@@ -152,11 +156,16 @@ impl<O: Deref<Target = Outbox>> Spooler<O> {
         let mut has_more = true;
         while room > 0 && has_more {
             match self.journal.read() {
-                Some(batch) => {
+                Ok(Some(batch)) => {
+                    self.retry_read = None;
                     room = room.saturating_sub(batch.cost());
                     batches.push(batch);
                 }
-                None => has_more = false,
+                Ok(None) => (has_more, self.retry_read) = (false, None),
+                Err(error) => {
+                    self.postpone_reading(&error);
+                    break;
+                }
             }
         }
         self.is_full &= has_more;
@@ -167,6 +176,13 @@ impl<O: Deref<Target = Outbox>> Spooler<O> {
                 held.spool.set_lagging(has_more);
             }
         });
+    }
+
+    /// Reads later: what the file has is not forgotten because it cannot be listed now.
+    fn postpone_reading(&mut self, error: &io::Error) {
+        if self.retry_read.replace(Instant::now() + SPOOL_CHECK_INTERVAL).is_none() {
+            tracing::warn!(%error, "cannot read the file spool: its samples wait until it is readable");
+        }
     }
 
     /// Removes the run if nothing of it can be lost any more.

@@ -221,17 +221,20 @@ impl Journal {
     }
 
     /// Returns the next readable batch, or none at the end.
-    pub fn read(&mut self) -> Option<QueuedBatch> {
+    ///
+    /// # Errors
+    /// If the segments cannot be listed: there may be more batches.
+    pub fn read(&mut self) -> io::Result<Option<QueuedBatch>> {
         loop {
-            if self.reader.is_none() && !self.open_next() {
-                return None;
+            if self.reader.is_none() && !self.open_next()? {
+                return Ok(None);
             }
-            let Some(reader) = &mut self.reader else { return None };
+            let Some(reader) = &mut self.reader else { return Ok(None) };
             match reader.next() {
-                Ok(Some(batch)) if batch.instance < self.head.taken.len() => return Some(batch),
+                Ok(Some(batch)) if batch.instance < self.head.taken.len() => return Ok(Some(batch)),
                 Ok(Some(_)) => continue,
                 // More may be appended later.
-                Ok(None) if self.active.is_some() && reader.segment == self.newest => return None,
+                Ok(None) if self.active.is_some() && reader.segment == self.newest => return Ok(None),
                 Ok(None) => {}
                 Err(error) => {
                     tracing::warn!(segment = reader.segment, run = %self.run.display(), %error,
@@ -245,8 +248,8 @@ impl Journal {
     }
 
     /// Opens the segment where reading continues, or the next one that exists.
-    fn open_next(&mut self) -> bool {
-        let Ok(segments) = segments(&self.run) else { return false };
+    fn open_next(&mut self) -> io::Result<bool> {
+        let segments = segments(&self.run)?;
         for segment in segments.iter().filter(|segment| segment.number >= self.next.segment) {
             // Removed meanwhile, or unreadable: its samples are missing, and counted.
             let Ok(mut reader) = Reader::open(&segment.path, segment.number) else { continue };
@@ -257,9 +260,9 @@ impl Journal {
                 continue;
             }
             self.reader = Some(reader);
-            return true;
+            return Ok(true);
         }
-        false
+        Ok(false)
     }
 
     /// Returns the number of the segment that is read next.

@@ -77,7 +77,7 @@ fn reopened(folder: &Path) -> Option<Journal> {
 }
 
 fn read(journal: &mut Journal) -> Vec<QueuedBatch> {
-    std::iter::from_fn(|| journal.read()).collect()
+    std::iter::from_fn(|| journal.read().unwrap()).collect()
 }
 
 fn files(folder: &Path) -> Vec<PathBuf> {
@@ -110,7 +110,7 @@ fn written_batches_can_be_read_at_once_from_any_batch_on() {
     journal.append(&mut written[..6]).1.unwrap();
     journal.read_from(written[3].stored.unwrap());
     assert_eq!(read(&mut journal), written[3..6]);
-    assert_eq!(journal.read(), None);
+    assert_eq!(journal.read().unwrap(), None);
     journal.append(&mut written[6..]).1.unwrap();
     assert_eq!(read(&mut journal), written[6..]);
 }
@@ -156,7 +156,7 @@ fn the_oldest_segments_are_removed_but_their_sequence_numbers_stay() {
     let run = first[0].parent().unwrap().to_owned();
     let directory = Arc::new(Directory::open(folder.path(), LIMIT).unwrap());
     let mut left = Journal::earlier_run(directory, run).unwrap().unwrap();
-    assert_eq!((left.head().taken.clone(), left.read()), (vec![5, 7], None));
+    assert_eq!((left.head().taken.clone(), left.read().unwrap()), (vec![5, 7], None));
 }
 
 #[test]

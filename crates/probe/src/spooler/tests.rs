@@ -190,11 +190,13 @@ impl Model {
                     spooler.journal.obstruct(is_full);
                     // Not a second later, but now.
                     spooler.retry = spooler.retry.map(|_| Instant::now());
+                    spooler.retry_read = spooler.retry_read.map(|_| Instant::now());
                 }
             }
         }
         spooler.journal.obstruct(false);
         spooler.retry = spooler.retry.map(|_| Instant::now());
+        spooler.retry_read = spooler.retry_read.map(|_| Instant::now());
         for instance in 0..INSTANCES {
             self.batch(instance, 1, 0, 0);
         }

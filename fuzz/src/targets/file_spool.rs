@@ -102,7 +102,7 @@ fn fill(directory: Arc<Directory>, announcement: Arc<Announcement>) {
     let mut batches = spool.take_intake();
     // A head may be too large for the directory.
     let _ = journal.append(&mut batches);
-    while journal.read().is_some() {}
+    while journal.read().is_ok_and(|batch| batch.is_some()) {}
 }
 
 /// A folder in memory, if the system has such.

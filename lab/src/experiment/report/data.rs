@@ -75,7 +75,7 @@ fn write_file(
 ) -> Result<(), anyhow::Error> {
     let format = find(format).and_then(|format| format.samples.as_ref()).context("no such format")?;
     let mut file = fs::File::create(path).with_context(|| format!("cannot create {}", path.display()))?;
-    let mut writer = (format.open)(&mut file)?;
+    let mut writer = (format.open)(&mut file, &oasis_format::WriteOptions::default())?;
     for result in groups.0.iter().flat_map(|group| &group.results) {
         let began: Timestamp =
             result.began.parse().with_context(|| format!("the time of {}", result.cell.id))?;

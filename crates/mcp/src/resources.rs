@@ -90,7 +90,9 @@ pub async fn read(api: &impl DacApi, params: &Value) -> Result<Value, RpcError> 
     let uri = params["uri"].as_str().ok_or_else(|| RpcError::params("the request names no uri"))?;
     let missing = || RpcError::params(format!("there is no resource {uri:?}: resources/list names all"));
     let (text, mime_type) = if let Some(file) = uri.strip_prefix(RULES) {
-        let document = api.send(ApiRequest::get(format!("/rules/files/{file}"))).await.map_err(failed)?;
+        // Encoded again, so that it stays one segment of the path.
+        let path = format!("/rules/files/{}", encoded(&decoded(file)));
+        let document = api.send(ApiRequest::get(path)).await.map_err(failed)?;
         (document["text"].as_str().unwrap_or_default().to_owned(), "text/plain")
     } else {
         let name = uri.strip_prefix(TYPES).and_then(|path| path.split_once('/'));

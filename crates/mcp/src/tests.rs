@@ -149,6 +149,29 @@ async fn samples_have_only_the_metrics_that_were_asked_for() {
     assert!(text.contains("3000") && !text.contains("load"), "{text}");
 }
 
+/// A DAC whose archive answers with one long batch.
+struct Archived;
+
+impl DacApi for Archived {
+    async fn send(&self, _: ApiRequest) -> Result<Value, ApiError> {
+        let sample = |number: u64| json!({"sequence": number, "metrics": {"text": "x".repeat(1_000)}});
+        let samples: Vec<Value> = (1..=1_000).map(sample).collect();
+        Ok(
+            json!({"messages": [{"event": "gap", "from_sequence": 1}, {"event": "samples", "samples": samples}]}),
+        )
+    }
+}
+
+#[tokio::test]
+async fn of_a_long_batch_the_newest_samples_are_shown() {
+    let wanted = json!({"node": "plant-7", "instance": "pump", "last": 1_000});
+    let (text, _) = call(&Archived, "read_samples", wanted).await;
+    let answer: Value = serde_json::from_str(&text).unwrap_or_default();
+    let samples = answer["samples"].as_array().map_or(0, Vec::len);
+    assert!(samples > 10 && answer["samples"][samples - 1]["sequence"] == 1_000, "{samples}");
+    assert_eq!(answer["left_out"].as_u64(), Some(1_001 - samples as u64));
+}
+
 #[tokio::test]
 async fn wrong_arguments_and_refusals_are_results_that_name_the_reason() {
     for (tool, arguments, reason) in [
@@ -172,8 +195,13 @@ async fn the_type_of_an_instance_is_a_resource() {
     let answer =
         request(&Plant::default(), "resources/read", json!({"uri": "oasis://types/plant%2D7/pump"})).await;
     assert!(answer["result"]["contents"][0]["text"].to_string().contains("A pump."), "{answer}");
-    let missing = request(&Plant::default(), "resources/read", json!({"uri": "file:///etc/passwd"})).await;
-    assert_eq!(missing["error"]["code"], -32_602);
+    let plant = Plant::default();
+    for uri in ["file:///etc/passwd", "oasis://rules/../../session"] {
+        let missing = request(&plant, "resources/read", json!({"uri": uri})).await;
+        assert_eq!(missing["error"]["code"], -32_602, "{uri}");
+    }
+    let is_one_segment = |request: &ApiRequest| request.path == "/rules/files/%2E%2E%2F%2E%2E%2Fsession";
+    assert!(plant.asked.lock().is_ok_and(|asked| asked.iter().all(is_one_segment)));
 }
 
 mod properties {

@@ -73,7 +73,7 @@ async def use_each_tool(client: Client) -> Any:
     resources = [str(found.uri) for found in (await client.list_resources()).resources]
     read = await client.read_resource(next(uri for uri in resources if "pump" in uri))
     assert json.loads(read.contents[0].text)["metrics"], read
-    return samples["messages"][-1]["samples"][-1]["sequence"]
+    return samples["samples"][-1]["sequence"]
 
 
 async def main() -> None:

@@ -59,13 +59,11 @@ pub async fn run(api: &impl DacApi, arguments: Value) -> Result<Value, ApiError>
     };
     let request = request.with_some("from", wanted.from.as_ref()).with_some("to", wanted.to.as_ref());
     let mut document = api.send(request).await?;
-    let mut messages = taken(&mut document, "messages");
-    for message in &mut messages {
-        simplify(message, wanted.metrics.as_deref());
-    }
+    let messages = taken(&mut document, "messages");
+    let entries = messages.into_iter().flat_map(|message| entries(message, wanted.metrics.as_deref()));
     let mut answer = json!({"node": wanted.node, "instance": wanted.instance});
     let remedy = "ask for fewer metrics, a shorter time, or points";
-    BoundedList::last(messages, usize::MAX).put(&mut answer, "messages", remedy);
+    BoundedList::last(entries.collect(), usize::MAX).put(&mut answer, "samples", remedy);
     Ok(answer)
 }
 
@@ -92,24 +90,24 @@ async fn check(api: &impl DacApi, wanted: &Arguments) -> Result<(), ApiError> {
     }
 }
 
-/// Removes what is the same in each message or was not asked for.
-fn simplify(message: &mut Value, metrics: Option<&[String]>) {
-    let Some(fields) = message.as_object_mut() else { return };
-    for name in ["node", "instance", "thinned"] {
-        fields.remove(name);
+/// Returns the samples of a message one by one, so that an answer can be cut between them, or the message itself if it has none, such as a gap.
+fn entries(mut message: Value, metrics: Option<&[String]>) -> Vec<Value> {
+    if message["event"] == "samples" {
+        let mut samples = taken(&mut message, "samples");
+        samples.iter_mut().for_each(|sample| keep(sample, metrics));
+        return samples;
     }
-    let Some(metrics) = metrics else { return };
-    let keep = |of: &mut Value| {
-        if let Some(of) = of.as_object_mut() {
-            of.retain(|name, _| metrics.contains(name));
-        }
-    };
-    if let Some(of_points) = fields.get_mut("metrics") {
-        keep(of_points);
+    if let Some(fields) = message.as_object_mut() {
+        fields.remove("node");
+        fields.remove("instance");
     }
-    for sample in fields.get_mut("samples").and_then(Value::as_array_mut).into_iter().flatten() {
-        if let Some(of_sample) = sample.get_mut("metrics") {
-            keep(of_sample);
-        }
+    keep(&mut message, metrics);
+    vec![message]
+}
+
+/// Removes the metrics that were not asked for.
+fn keep(from: &mut Value, metrics: Option<&[String]>) {
+    if let (Some(metrics), Some(found)) = (metrics, from.get_mut("metrics").and_then(Value::as_object_mut)) {
+        found.retain(|name, _| metrics.contains(name));
     }
 }

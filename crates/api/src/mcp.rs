@@ -16,7 +16,7 @@ use tokio::sync::Semaphore;
 use tower_service::Service as _;
 
 /// Longest answer of the API that a call reads, in bytes.
-const MAX_API_ANSWER_BYTES: usize = 16 * 1024 * 1024;
+const MAX_API_ANSWER_BYTES: usize = 10 * 1024 * 1024;
 /// Calls at work at once; others wait.
 const MAX_CONCURRENT_CALLS: usize = 2;
 /// Headers that belong to the body of a request, not to its caller.

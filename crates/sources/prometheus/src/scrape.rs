@@ -52,7 +52,10 @@ pub fn run(source: &RemoteWriteSource, urls: &[String], interval: Duration, stop
                     }
                 }
             };
-            scope.spawn(scrapes);
+            // The name of a thread has 15 bytes on Linux.
+            if let Err(error) = thread::Builder::new().name("scrape".into()).spawn_scoped(scope, scrapes) {
+                tracing::error!(url, %error, "no thread for a scrape target: it is not read");
+            }
         }
     });
 }

@@ -94,10 +94,17 @@ impl Site {
 
     fn start(&mut self, number: usize) {
         let (listen, channel) = &self.addresses[number];
-        let paths = ["a.rules".into(), format!("{number}.toml"), format!("archive-{number}")];
-        let [rules, config, archive] = paths.map(|name: String| self.path(&name));
+        // A DAC that stands still may have the audit log of its accounts locked.
+        let paths = [
+            "a.rules".into(),
+            format!("{number}.toml"),
+            format!("archive-{number}"),
+            format!("access-{number}"),
+        ];
+        let [rules, config, archive, access] = paths.map(|name: String| self.path(&name));
         let (name, tem) = (Self::name(number), self.tem.as_ref().map(|tem| tem.http().to_owned()));
-        let mut arguments = vec!["--rules", &rules, "--config", &config, "--archive", &archive];
+        let mut arguments =
+            vec!["--rules", &rules, "--config", &config, "--archive", &archive, "--access", &access];
         if let Some(tem) = &tem {
             arguments.extend(["--tem", tem, "--dac-name", &name]);
         }

@@ -7,6 +7,7 @@ use std::{
     path::{Path, PathBuf},
     process::{Child, ChildStdout, Command, ExitStatus, Stdio},
     sync::atomic::{AtomicU16, AtomicUsize, Ordering},
+    thread,
 };
 
 /// Replaced by an address with a port of the process.
@@ -29,9 +30,11 @@ pub fn program(path: &Path) -> Command {
         command.env_remove(name);
     }
     command.env("OASIS_LOG", "error");
-    // All DACs of this process share an audit log, as those of a user do; none is in the developer's home.
-    let state = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("state-{}", std::process::id()));
-    command.env_remove("STATE_DIRECTORY").env("XDG_STATE_HOME", state).env("XDG_DATA_HOME", data_home());
+    // None is in the developer's home.
+    command
+        .env_remove("STATE_DIRECTORY")
+        .env("XDG_STATE_HOME", state_home())
+        .env("XDG_DATA_HOME", data_home());
     command
 }
 
@@ -59,6 +62,13 @@ fn own_address() -> String {
             return address;
         }
     }
+}
+
+/// A folder of state that all processes of a test share, as those of a user do. Other tests have others: a process that one of them stops may
+/// have the audit log locked.
+fn state_home() -> PathBuf {
+    let name = format!("state-{}-{:?}", std::process::id(), thread::current().id());
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join(name)
 }
 
 /// A folder of data that no other process has.

@@ -132,20 +132,21 @@ fn the_program_of_the_guide_receives_each_sample_once_and_in_order() {
     let folder = tempfile::tempdir().unwrap();
     let domain = free_domain();
     let dac = dac(domain);
-    let node = Oasis::node(dac.channel(), &["--probe", "processor@500"]);
+    // DDS keeps the newest 256 samples of an instance for a reader that is late: at this rate, those of 2.5 seconds.
+    let node = Oasis::node(dac.channel(), &["--probe", "processor@100"]);
     let source = of_the_guide(folder.path());
     let watch = Subscriber::start(folder.path(), "pdl/processor.pdl", &source, &[&domain.to_string()]);
     let first = sequence(&watch.line());
-    for expected in first + 1..first + 3_000 {
+    for expected in first + 1..first + 1_000 {
         let line = watch.line();
         assert!(line.starts_with("plant/processor "), "{line}");
         assert_eq!(sequence(&line), expected);
     }
     let before = state(&dac)["published"].as_u64().unwrap();
-    assert!(before >= 3_000 - 1, "{before}");
+    assert!(before >= 1_000 - 1, "{before}");
     assert!(node.stop().success());
     let ledger = ledger(&dac, NODE, "processor", "the end", |ledger| {
-        ledger["received"].as_u64() > Some(first + 3_000 - 1)
+        ledger["received"].as_u64() > Some(first + 1_000 - 1)
     });
     assert_eq!(ledger["missing"], 0);
     assert_eq!(state(&dac)["lost"], serde_json::json!({}));

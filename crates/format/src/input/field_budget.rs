@@ -1,6 +1,6 @@
 //! The fields that a schema may have. Short schemas can describe many, and repeat long names and enums in each.
 
-use oasis_wire::schema::{EnumType, MAX_MEMBERS};
+use oasis_wire::schema::{EnumType, MAX_MEMBERS, Metric, MetricType};
 
 /// Memory of a field: its metric.
 const FIELD_BYTES: usize = 512;
@@ -44,6 +44,11 @@ impl FieldBudget {
         self.take_name(&of.name) && self.take_bytes(bytes)
     }
 
+    /// Takes the names of the columns of these metrics, each of which repeats the names around it.
+    pub fn take_paths(&mut self, metrics: &[Metric]) -> bool {
+        self.take_bytes(path_bytes(metrics, 0))
+    }
+
     /// Returns how much of the bound of metrics is taken: the fields, or the fields that would take this memory.
     pub fn used(&self) -> usize {
         let by_memory = (MAX_SCHEMA_BYTES - self.bytes).div_ceil(FIELD_BYTES);
@@ -55,6 +60,18 @@ impl FieldBudget {
         self.bytes = left.unwrap_or(self.bytes);
         left.is_some()
     }
+}
+
+/// Bytes of the names of all columns of these metrics.
+fn path_bytes(metrics: &[Metric], before: usize) -> usize {
+    let bytes = metrics.iter().map(|metric| {
+        let path = before + 1 + metric.name.len();
+        match &metric.kind {
+            MetricType::Struct(of) => path_bytes(&of.members, path),
+            _ => path,
+        }
+    });
+    bytes.sum()
 }
 
 /// Bytes beyond those that are counted already.

@@ -1,14 +1,20 @@
-//! Decodes a message to the row of a sample: numbers of both byte orders, in the first version of CDR and in the second one of XCDR.
+//! Decodes a message to the row of a sample: numbers of both byte orders, in both versions of XCDR.
 
 use super::{
     Layout,
-    layout::{Ambiguities, Elements, Fields, Kind, Size},
+    absent::AbsentValues,
+    layout::{Ambiguities, Elements, Extensibility, Fields, Kind, Member, Size, Union},
+    parameters::{self, Parameters},
     wide_text::WideForm,
 };
-use crate::input::bounds::{MAX_MESSAGE, MAX_ROW};
+use crate::input::{
+    bounds::{MAX_MESSAGE, MAX_ROW},
+    json::values::Step,
+};
 use oasis_wire::{
     cdr::{ByteOrder, CdrReader},
     reader::Malformed,
+    schema::MAX_MEMBERS,
     value::RowWriter,
 };
 use std::io::Read;
@@ -28,13 +34,25 @@ pub enum BadCdr {
     Short(usize),
     /// Another encoding.
     #[error(
-        "its encoding 0x{0:04x} is not supported: only CDR (0x0000, 0x0001) and XCDR2 of final and appendable types (0x0006 to 0x0009) are"
+        "its encoding 0x{0:04x} is not supported: only CDR (0x0000 to 0x0003) and XCDR2 (0x0006 to 0x000b) are"
     )]
     Encoding(u16),
     /// Content that is longer than the length before it.
     #[error("at byte {at}: the content is longer than its length")]
     Delimiter {
         /// The end of the content.
+        at: usize,
+    },
+    /// A member of another version of the type, without which the message means something else.
+    #[error("its definition lacks the member {0}, which readers must understand")]
+    MustUnderstand(u32),
+    /// More members than a type can have.
+    #[error("it has more than {MAX_MEMBERS} members")]
+    Parameters,
+    /// No parameter instead of an optional member.
+    #[error("at byte {at}: no optional member")]
+    NoParameter {
+        /// Its place.
         at: usize,
     },
     /// Not of zstd, although it begins so.
@@ -88,19 +106,25 @@ impl Layout {
         }
     }
 
-    /// Returns the number of bytes after the last field.
+    /// Returns the number of bytes after the last field, and after the values of parameters.
     fn decode_as(&self, form: Form, message: &[u8], row: &mut Vec<u8>) -> Result<usize, BadCdr> {
         row.clear();
         let (head, content) =
             message.split_first_chunk::<HEADER_BYTES>().ok_or(BadCdr::Short(message.len()))?;
         let encoding = Encoding::of(u16::from_be_bytes([head[0], head[1]]))?;
         let from = CdrReader::new(content, 0, encoding.order);
-        let mut decoding = Decoding { from, encoding, form, row };
+        let absent = AbsentValues::of(self);
+        let mut decoding = Decoding { from, encoding, form, row, absent, left_within: 0 };
         decoding.message(&self.fields)?;
-        match decoding.from.bytes.left() {
-            left @ 0..=PADDING => Ok(left),
-            left => Err(BadCdr::Longer(left)),
+        let left = decoding.from.bytes.left();
+        let all_left = left + decoding.left_within;
+        if left > PADDING {
+            return Err(BadCdr::Longer(left));
         }
+        if let Some(absent) = decoding.absent {
+            absent.write(row);
+        }
+        Ok(all_left)
     }
 }
 
@@ -124,20 +148,22 @@ struct Encoding {
     order: ByteOrder,
     /// The second version of XCDR: 8 bytes are aligned to 4, and lengths precede arrays and sequences of other than numbers.
     is_second: bool,
-    /// Whether the length of a message precedes it, if its definition does not say so.
-    is_delimited: bool,
+    /// The extensibility of types whose definition does not say it.
+    extensibility: Extensibility,
 }
 
 impl Encoding {
     fn of(number: u16) -> Result<Self, BadCdr> {
         let order = if number & 1 == 0 { ByteOrder::Big } else { ByteOrder::Little };
-        let (is_second, is_delimited) = match number {
-            0x0000 | 0x0001 => (false, false),
-            0x0006 | 0x0007 => (true, false),
-            0x0008 | 0x0009 => (true, true),
+        let (is_second, extensibility) = match number {
+            0x0000 | 0x0001 => (false, Extensibility::Final),
+            0x0002 | 0x0003 => (false, Extensibility::Mutable),
+            0x0006 | 0x0007 => (true, Extensibility::Final),
+            0x0008 | 0x0009 => (true, Extensibility::Appendable),
+            0x000a | 0x000b => (true, Extensibility::Mutable),
             other => return Err(BadCdr::Encoding(other)),
         };
-        Ok(Self { order, is_second, is_delimited })
+        Ok(Self { order, is_second, extensibility })
     }
 }
 
@@ -147,11 +173,13 @@ struct Form {
     wide_text: WideForm,
     /// Whether the length of an array or a sequence of enums precedes it in XCDR2, as of one of structs.
     has_enum_length: bool,
+    /// The extensibility of types whose definition does not say it; none if the encoding does.
+    unannotated: Option<Extensibility>,
 }
 
 impl Default for Form {
     fn default() -> Self {
-        Self { wide_text: WideForm::FourBytes, has_enum_length: true }
+        Self { wide_text: WideForm::FourBytes, has_enum_length: true, unannotated: None }
     }
 }
 
@@ -159,31 +187,166 @@ impl Form {
     fn possible(ambiguities: Ambiguities) -> impl Iterator<Item = Self> {
         let wide_texts = if ambiguities.has_wide_text { &WideForm::ALL[..] } else { &WideForm::ALL[..1] };
         let enum_lengths = if ambiguities.has_enum_elements { &[true, false][..] } else { &[true][..] };
+        // A wrong length is found, so that this is tried first.
+        let unannotated = match ambiguities.has_unannotated_types {
+            true => &[Some(Extensibility::Appendable), Some(Extensibility::Final)][..],
+            false => &[None][..],
+        };
         wide_texts.iter().flat_map(move |wide_text| {
-            enum_lengths
-                .iter()
-                .map(|has_enum_length| Self { wide_text: *wide_text, has_enum_length: *has_enum_length })
+            enum_lengths.iter().flat_map(move |has_enum_length| {
+                unannotated.iter().map(|unannotated| Self {
+                    wide_text: *wide_text,
+                    has_enum_length: *has_enum_length,
+                    unannotated: *unannotated,
+                })
+            })
         })
     }
 }
 
 /// A message while it is decoded.
-struct Decoding<'a, 'r> {
+struct Decoding<'a, 'r, 'l> {
     from: CdrReader<'a>,
     encoding: Encoding,
     form: Form,
     row: &'r mut Vec<u8>,
+    absent: Option<AbsentValues<'l>>,
+    /// Bytes after the values of parameters: a form that leaves fewer fits better.
+    left_within: usize,
 }
 
-impl Decoding<'_, '_> {
+impl<'a> Decoding<'a, '_, '_> {
     fn message(&mut self, fields: &Fields) -> Result<(), BadCdr> {
-        let is_delimited = fields.is_delimited.unwrap_or(self.encoding.is_delimited);
-        self.delimited(self.encoding.is_second && is_delimited, |decoding| {
-            if fields.kinds.is_empty() {
+        let extensibility = self.extensibility(fields.extensibility);
+        if extensibility == Extensibility::Mutable {
+            return self.mutable(fields);
+        }
+        let is_delimited = self.encoding.is_second && extensibility == Extensibility::Appendable;
+        self.delimited(is_delimited, |decoding| {
+            if fields.members.is_empty() {
                 decoding.from.bytes.take(1)?;
             }
-            fields.kinds.iter().try_for_each(|kind| decoding.value(kind))
+            decoding.each(&fields.members, 0, |decoding, _, member| match member.is_optional {
+                true => decoding.optional(&member.kind),
+                false => decoding.value(&member.kind),
+            })
         })
+    }
+
+    fn extensibility(&self, stated: Option<Extensibility>) -> Extensibility {
+        stated.or(self.form.unannotated).unwrap_or(self.encoding.extensibility)
+    }
+
+    /// Reads members in their order. `first` is the place of the first one among the metrics of the message.
+    fn each(
+        &mut self,
+        members: &[Member],
+        first: usize,
+        mut read: impl FnMut(&mut Self, usize, &Member) -> Result<(), BadCdr>,
+    ) -> Result<(), BadCdr> {
+        let mut metric = first;
+        for (at, member) in members.iter().enumerate() {
+            self.step(Step::Member(metric), |decoding| read(decoding, at, member))?;
+            metric += usize::from(member.has_value);
+        }
+        Ok(())
+    }
+
+    /// Reads a value within another one.
+    fn step(&mut self, step: Step, read: impl FnOnce(&mut Self) -> Result<(), BadCdr>) -> Result<(), BadCdr> {
+        if let Some(absent) = &mut self.absent {
+            absent.enter(step);
+        }
+        read(self)?;
+        if let Some(absent) = &mut self.absent {
+            absent.leave();
+        }
+        Ok(())
+    }
+
+    /// Reads the members of a mutable type.
+    fn mutable(&mut self, fields: &Fields) -> Result<(), BadCdr> {
+        let mut parameters = match self.encoding.is_second {
+            true => Parameters::read_second(&mut self.from, self.encoding.order)?,
+            false => Parameters::read_first(&mut self.from)?,
+        };
+        self.each(&fields.members, 0, |decoding, _, member| match parameters.take(member.id) {
+            Some(content) => decoding.within(content, &member.kind),
+            None => decoding.absent(&member.kind),
+        })?;
+        parameters.finish()
+    }
+
+    /// Reads a member that may be absent: a boolean says so in XCDR2, its length in XCDR1.
+    fn optional(&mut self, kind: &Kind) -> Result<(), BadCdr> {
+        if self.encoding.is_second {
+            return match self.from.number::<1>()? {
+                [0] => self.absent(kind),
+                _ => self.value(kind),
+            };
+        }
+        match parameters::optional(&mut self.from)? {
+            Some(content) => self.within(content, kind),
+            None => self.absent(kind),
+        }
+    }
+
+    /// Reads a value with bytes of its own, from which its alignment counts.
+    fn within(&mut self, content: &'a [u8], kind: &Kind) -> Result<(), BadCdr> {
+        let own = CdrReader::new(content, 0, self.encoding.order);
+        let outer = std::mem::replace(&mut self.from, own);
+        self.value(kind)?;
+        self.left_within += self.from.bytes.left();
+        self.from = outer;
+        Ok(())
+    }
+
+    /// Reads the discriminator of a union and the member that it chooses.
+    fn union(&mut self, of: &Union) -> Result<(), BadCdr> {
+        let extensibility = self.extensibility(of.extensibility);
+        let is_delimited = self.encoding.is_second && extensibility == Extensibility::Appendable;
+        self.delimited(is_delimited, |decoding| {
+            let start = decoding.row.len();
+            decoding.step(Step::Member(0), |decoding| decoding.value(&of.discriminator))?;
+            let active = of.case(number(decoding.row.get(start..).unwrap_or_default()));
+            decoding.each(&of.cases, 1, |decoding, at, case| match active == Some(at) {
+                true => decoding.value(&case.kind),
+                false => decoding.absent(&case.kind),
+            })
+        })
+    }
+
+    /// Writes a placeholder and notes that it is one. NaN needs no note.
+    fn absent(&mut self, kind: &Kind) -> Result<(), BadCdr> {
+        if self.row.len() > MAX_ROW {
+            return Err(BadCdr::Row);
+        }
+        match kind {
+            Kind::Real(Size::Four) => self.row.extend(f32::NAN.to_le_bytes()),
+            Kind::Real(_) => self.row.extend(f64::NAN.to_le_bytes()),
+            Kind::Message(fields) => {
+                return self.each(&fields.members, 0, |decoding, _, member| decoding.absent(&member.kind));
+            }
+            Kind::Union(of) => {
+                self.step(Step::Member(0), |decoding| decoding.absent(&of.discriminator))?;
+                return self.each(&of.cases, 1, |decoding, _, case| decoding.absent(&case.kind));
+            }
+            Kind::Fixed(_, elements) | Kind::Sequence(elements) if elements.are_nothing => {}
+            Kind::Number(size) | Kind::Enum(size) => {
+                self.row.extend_from_slice(&[0; 8][..size.bytes()]);
+                self.note_absent()?;
+            }
+            // An empty text, an empty vector, or false.
+            Kind::Boolean | Kind::Text | Kind::WideText | Kind::Fixed(..) | Kind::Sequence(_) => {
+                self.row.push(0);
+                self.note_absent()?;
+            }
+        }
+        Ok(())
+    }
+
+    fn note_absent(&mut self) -> Result<(), BadCdr> {
+        self.absent.as_mut().map_or(Ok(()), AbsentValues::add)
     }
 
     /// Reads content whose length may precede it. What a later version of its type added is skipped.
@@ -209,10 +372,7 @@ impl Decoding<'_, '_> {
             return Err(BadCdr::Row);
         }
         match kind {
-            Kind::Number(Size::One) | Kind::Enum(Size::One) => self.row.extend(self.from.number::<1>()?),
-            Kind::Number(Size::Two) | Kind::Enum(Size::Two) => self.row.extend(self.from.number::<2>()?),
-            Kind::Number(Size::Four) | Kind::Enum(Size::Four) => self.row.extend(self.from.number::<4>()?),
-            Kind::Number(Size::Eight) | Kind::Enum(Size::Eight) => self.eight_bytes()?,
+            Kind::Number(size) | Kind::Real(size) | Kind::Enum(size) => self.number(*size)?,
             Kind::Boolean => self.row.push(u8::from(self.from.number::<1>()? != [0])),
             Kind::Text => self.text()?,
             Kind::WideText => {
@@ -222,6 +382,7 @@ impl Decoding<'_, '_> {
                 RowWriter::new(self.row).string(&text);
             }
             Kind::Message(fields) => self.message(fields)?,
+            Kind::Union(of) => self.union(of)?,
             Kind::Fixed(count, of) => {
                 self.delimited(self.has_length(of), |decoding| decoding.array(*count, of))?;
             }
@@ -246,13 +407,40 @@ impl Decoding<'_, '_> {
     fn array(&mut self, count: u32, of: &Elements) -> Result<(), BadCdr> {
         let Kind::Fixed(inner, inner_elements) = &*of.of else { return self.elements(count, of) };
         let count = self.begin(count, of)?;
-        (0..count).try_for_each(|_| self.array(*inner, inner_elements))
+        (0..count).try_for_each(|at| {
+            self.step(Step::Element(at), |decoding| decoding.array(*inner, inner_elements))
+        })
     }
 
     /// Each element takes a byte of the message at least, so that a wrong number ends at its end.
     fn elements(&mut self, count: u32, elements: &Elements) -> Result<(), BadCdr> {
         let count = self.begin(count, elements)?;
-        (0..count).try_for_each(|_| self.value(&elements.of))
+        match &*elements.of {
+            Kind::Number(size) | Kind::Real(size) => self.numbers(count, *size),
+            kind => {
+                (0..count).try_for_each(|at| self.step(Step::Element(at), |decoding| decoding.value(kind)))
+            }
+        }
+    }
+
+    /// Reads numbers that follow each other.
+    fn numbers(&mut self, count: usize, size: Size) -> Result<(), BadCdr> {
+        if count == 0 {
+            return Ok(());
+        }
+        let bytes = count.saturating_mul(size.bytes());
+        self.align(size)?;
+        let numbers = self.from.bytes.take(bytes)?;
+        if self.row.len() + bytes > MAX_ROW {
+            return Err(BadCdr::Row);
+        }
+        match self.encoding.order {
+            ByteOrder::Little => self.row.extend_from_slice(numbers),
+            ByteOrder::Big => {
+                numbers.chunks(size.bytes()).for_each(|number| self.row.extend(number.iter().rev()));
+            }
+        }
+        Ok(())
     }
 
     /// Writes the number of elements.
@@ -270,18 +458,27 @@ impl Decoding<'_, '_> {
         Ok(count)
     }
 
-    fn eight_bytes(&mut self) -> Result<(), BadCdr> {
-        if !self.encoding.is_second {
-            self.row.extend(self.from.number::<8>()?);
-            return Ok(());
+    fn number(&mut self, size: Size) -> Result<(), BadCdr> {
+        match size {
+            Size::One => self.row.extend(self.from.number::<1>()?),
+            Size::Two => self.row.extend(self.from.number::<2>()?),
+            Size::Four => self.row.extend(self.from.number::<4>()?),
+            Size::Eight => {
+                self.align(size)?;
+                let mut bytes = self.from.bytes.array::<8>()?;
+                if self.encoding.order == ByteOrder::Big {
+                    bytes.reverse();
+                }
+                self.row.extend(bytes);
+            }
         }
-        self.from.bytes.align(4)?;
-        let mut bytes = self.from.bytes.array::<8>()?;
-        if self.encoding.order == ByteOrder::Big {
-            bytes.reverse();
-        }
-        self.row.extend(bytes);
         Ok(())
+    }
+
+    /// Skips to the alignment of a number: of 4 bytes at most in XCDR2.
+    fn align(&mut self, size: Size) -> Result<(), BadCdr> {
+        let most = if self.encoding.is_second { 4 } else { 8 };
+        Ok(self.from.bytes.align(size.bytes().min(most))?)
     }
 
     /// A length with the NUL, the bytes, the NUL. ROS 2 does not say which encoding the bytes have.
@@ -294,12 +491,22 @@ impl Decoding<'_, '_> {
     }
 }
 
+/// The number of a discriminator's bytes.
+fn number(little_endian: &[u8]) -> u64 {
+    little_endian.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte))
+}
+
 /// Numbers and booleans, and arrays of them within an array.
 fn is_number(kind: &Kind) -> bool {
     match kind {
-        Kind::Number(_) | Kind::Boolean => true,
+        Kind::Number(_) | Kind::Real(_) | Kind::Boolean => true,
         Kind::Fixed(_, elements) => is_number(&elements.of),
-        Kind::Enum(_) | Kind::Text | Kind::WideText | Kind::Message(_) | Kind::Sequence(_) => false,
+        Kind::Enum(_)
+        | Kind::Text
+        | Kind::WideText
+        | Kind::Message(_)
+        | Kind::Union(_)
+        | Kind::Sequence(_) => false,
     }
 }
 
@@ -406,12 +613,98 @@ mod tests {
         assert_eq!(read("wstring x", &[0, 1, 0, 0, 0, 0, 0, 0]).unwrap(), [Value::String(String::new())]);
     }
 
+    /// Reads a message of a type in IDL; the last value names the absent ones.
+    fn read_idl(text: &str, message: &[u8]) -> Result<Vec<Value>, BadCdr> {
+        let layout = Layout::read_idl("A", text.as_bytes()).unwrap();
+        let mut row = Vec::new();
+        layout.decode(message, &mut row)?;
+        let mut from = Reader::new(&row, 0);
+        let values = layout.metrics.iter().map(|metric| value::read(&metric.kind, &mut from).unwrap());
+        let values = values.collect();
+        assert_eq!(from.left(), 0);
+        Ok(values)
+    }
+
+    fn texts(texts: &[&str]) -> Value {
+        Value::Vector(texts.iter().map(|text| Value::String((*text).into())).collect())
+    }
+
+    #[test]
+    fn members_of_mutable_types_come_in_any_order_or_not_at_all() {
+        let text = "@mutable struct A { @id(1) octet a; @id(2) string b; @id(3) short c; };";
+        // The short form of XCDR1, with an unknown member, padding, and a parameter without a meaning.
+        let first = [
+            0, 3, 0, 0, 3, 0, 2, 0, 0xfe, 0xff, 0, 0, 3, 0x3f, 4, 0, 9, 9, 9, 9, 0x32, 0, 1, 0, 7, 0, 0, 0,
+            1, 0, 1, 0, 5, 0, 0, 0, 2, 0x7f, 0, 0,
+        ];
+        let expected = [Value::Uint(5), Value::String(String::new()), Value::Int(-2), texts(&["b"])];
+        assert_eq!(read_idl(text, &first).unwrap(), expected);
+        // XCDR2: the length of a text is that of its parameter too.
+        let second = [
+            0, 11, 0, 0, 20, 0, 0, 0, 3, 0, 0, 0x10, 0xfe, 0xff, 0, 0, 2, 0, 0, 0x50, 2, 0, 0, 0, b'x', 0, 0,
+            0,
+        ];
+        let expected = [Value::Uint(0), Value::String("x".into()), Value::Int(-2), texts(&["a"])];
+        assert_eq!(read_idl(text, &second).unwrap(), expected);
+        let mut unknown = second;
+        unknown[8] = 9;
+        let expected = [Value::Uint(0), Value::String("x".into()), Value::Int(0), texts(&["a", "c"])];
+        assert_eq!(read_idl(text, &unknown).unwrap(), expected);
+        unknown[11] |= 0x80;
+        assert_eq!(read_idl(text, &unknown), Err(BadCdr::MustUnderstand(9)));
+        assert!(matches!(read_idl(text, &first[..36]), Err(BadCdr::Malformed(_))), "without its end");
+        let long = [&[0, 11, 0, 0][..], &(8 * 70_000_u32).to_le_bytes(), &[0; 8 * 70_000]].concat();
+        assert_eq!(read_idl(text, &long), Err(BadCdr::Parameters));
+    }
+
+    #[test]
+    fn optional_members_have_a_boolean_or_a_length() {
+        let text = "@final struct A { @optional long x; @optional double y; octet z; };";
+        let second = [0, 7, 0, 0, 1, 0, 0, 0, 5, 0, 0, 0, 0, 9];
+        let [x, y, z, absent] = &*read_idl(text, &second).unwrap() else { panic!() };
+        assert_eq!((x, z, absent), (&Value::Int(5), &Value::Uint(9), &texts(&[])));
+        assert!(matches!(y, Value::Real64(y) if y.is_nan()), "NaN needs no name");
+        let first = [0, 1, 0, 0, 0, 0, 0, 0, 1, 0, 8, 0, 0, 0, 0, 0, 0, 0, 0xf8, 0x3f, 9];
+        let expected = [Value::Int(0), Value::Real64(1.5), Value::Uint(9), texts(&["x"])];
+        assert_eq!(read_idl(text, &first).unwrap(), expected);
+        let mut end = first;
+        (end[4], end[5]) = (2, 0x3f);
+        assert_eq!(read_idl(text, &end), Err(BadCdr::NoParameter { at: 0 }));
+    }
+
+    #[test]
+    fn a_union_has_the_member_of_its_discriminator() {
+        let text =
+            "union U switch (short) { case 1: octet x; case -2: string s; }; struct A { U u; octet z; };";
+        let value = |discriminator: i64, x: u64, s: &str| {
+            Value::Struct(vec![Value::Int(discriminator), Value::Uint(x), Value::String(s.into())])
+        };
+        let cases = [
+            (vec![1, 0, 7, 9], value(1, 7, ""), texts(&["u.s"])),
+            (vec![0xfe, 0xff, 0, 0, 2, 0, 0, 0, b'a', 0, 9], value(-2, 0, "a"), texts(&["u.x"])),
+            (vec![5, 0, 9], value(5, 0, ""), texts(&["u.x", "u.s"])),
+        ];
+        for (content, expected, absent) in cases {
+            let message = [&[0, 1, 0, 0], &content[..]].concat();
+            assert_eq!(read_idl(text, &message).unwrap(), [expected, Value::Uint(9), absent]);
+        }
+    }
+
+    #[test]
+    fn names_of_absent_values_are_bounded() {
+        let members: String = (0..200).map(|at| format!("@optional octet member_{at};")).collect();
+        let text = format!("@final struct B {{ {members} }}; @final struct A {{ sequence<B> all; }};");
+        let message =
+            [&[0, 7, 0, 0][..], &200_004_u32.to_le_bytes(), &1_000_u32.to_le_bytes(), &[0; 200_000]].concat();
+        assert_eq!(read_idl(&text, &message), Err(BadCdr::Row));
+    }
+
     #[test]
     fn what_does_not_match_is_refused() {
         let head = [0, 1, 0, 0];
         let with = |content: &[u8]| [&head, content].concat();
         assert_eq!(read("int8 x", &[0, 1]), Err(BadCdr::Short(2)));
-        assert_eq!(read("int8 x", &[0, 0x0b, 0, 0, 1]), Err(BadCdr::Encoding(0x0b)));
+        assert_eq!(read("int8 x", &[0, 0x0c, 0, 0, 1]), Err(BadCdr::Encoding(0x0c)));
         assert_eq!(read("int8 x", &with(&[0; 9])), Err(BadCdr::Longer(8)));
         assert!(matches!(read("int8 x", &head), Err(BadCdr::Malformed(Malformed::Truncated { .. }))));
         let huge = with(&[0xff; 8]);

@@ -4,9 +4,13 @@ use super::{
     definitions::{BadText, Count, Definitions, Field, full_name},
     idl,
 };
-use crate::{input::FieldBudget, visible::shortened};
+use crate::{
+    input::{FieldBudget, infer, json::fields::AbsentColumns},
+    table::ABSENT,
+    visible::shortened,
+};
 use oasis_wire::{
-    schema::{MAX_MEMBERS, Metric, MetricType, StructType},
+    schema::{InvalidType, MAX_MEMBERS, Metric, MetricType, StructType},
     value::MAX_DEPTH,
 };
 
@@ -30,6 +34,9 @@ pub enum BadLayout {
         "a message has more than {MAX_MEMBERS} fields, those of nested messages included, or too long names"
     )]
     Many,
+    /// No probe type can have its metrics.
+    #[error("invalid probe type: {0}")]
+    Type(#[from] InvalidType),
     /// Another schema encoding.
     #[error("its encoding is {0:?}, and only ros2msg, ros2idl and omgidl are supported for CDR messages")]
     Encoding(String),
@@ -42,8 +49,10 @@ pub struct Layout {
     pub(super) ambiguities: Ambiguities,
     /// Fields, those of nested messages included: each takes memory, also without a value.
     pub count: usize,
-    /// A metric for each field with a value.
+    /// A metric for each field with a value, and [`ABSENT`] if messages can lack some.
     pub metrics: Vec<Metric>,
+    /// The names of values that a message can lack; none if it has all.
+    pub(super) absent: Option<AbsentColumns>,
 }
 
 /// Fields that implementations of CDR write in different ways.
@@ -53,19 +62,24 @@ pub(super) struct Ambiguities {
     pub(super) has_wide_text: bool,
     /// Arrays and sequences of enums: in XCDR2 a length precedes them, or none.
     pub(super) has_enum_elements: bool,
+    /// Types without an annotation within one that has it: final for some IDL compilers, appendable for others.
+    pub(super) has_unannotated_types: bool,
 }
 
 /// The content of a field.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Kind {
-    /// A number of a size.
+    /// A whole number of a size.
     Number(Size),
+    /// A real number of a size.
+    Real(Size),
     /// The number of an enum.
     Enum(Size),
     Boolean,
     Text,
     WideText,
     Message(Fields),
+    Union(Box<Union>),
     Fixed(u32, Elements),
     Sequence(Elements),
 }
@@ -73,9 +87,44 @@ pub(super) enum Kind {
 /// The fields of a message. Without any it is a byte that means nothing.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Fields {
-    pub(super) kinds: Vec<Kind>,
-    /// Whether its length precedes it in the second version of XCDR; none if the definition does not say so.
-    pub(super) is_delimited: Option<bool>,
+    pub(super) members: Vec<Member>,
+    /// None if the definition does not say it.
+    pub(super) extensibility: Option<Extensibility>,
+}
+
+/// A field of a message.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Member {
+    pub(super) kind: Kind,
+    /// Its number in a mutable type.
+    pub(super) id: u32,
+    pub(super) is_optional: bool,
+    /// Whether it has a value in a sample.
+    pub(super) has_value: bool,
+}
+
+/// A choice among fields, of which a message has at most one.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Union {
+    pub(super) discriminator: Kind,
+    /// The fields, in the order of the definition.
+    pub(super) cases: Vec<Member>,
+    /// The place of the field for each number of the discriminator, in the order of the numbers.
+    pub(super) labels: Vec<(u64, usize)>,
+    /// The place of the field for all other numbers.
+    pub(super) default: Option<usize>,
+    pub(super) extensibility: Option<Extensibility>,
+}
+
+/// The changes that a type permits to later versions (DDS-XTypes 1.3, 7.2.2.4.4).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Extensibility {
+    /// Its members follow each other.
+    Final,
+    /// In XCDR2 its length precedes its members.
+    Appendable,
+    /// Each member has its number and its length.
+    Mutable,
 }
 
 /// The content of the elements of an array.
@@ -95,13 +144,46 @@ pub(super) enum Size {
     Eight,
 }
 
+impl Size {
+    pub(super) fn bytes(self) -> usize {
+        match self {
+            Self::One => 1,
+            Self::Two => 2,
+            Self::Four => 4,
+            Self::Eight => 8,
+        }
+    }
+}
+
 impl Kind {
     /// Whether it has no value in a sample.
     pub(super) fn is_nothing(&self) -> bool {
         match self {
-            Self::Number(_) | Self::Enum(_) | Self::Boolean | Self::Text | Self::WideText => false,
-            Self::Message(fields) => fields.kinds.iter().all(Self::is_nothing),
+            Self::Number(_)
+            | Self::Real(_)
+            | Self::Enum(_)
+            | Self::Boolean
+            | Self::Text
+            | Self::WideText
+            | Self::Union(_) => false,
+            Self::Message(fields) => fields.members.iter().all(|member| !member.has_value),
             Self::Fixed(_, elements) | Self::Sequence(elements) => elements.are_nothing,
+        }
+    }
+}
+
+impl Member {
+    pub(super) fn new(kind: Kind, id: u32) -> Self {
+        Self { has_value: !kind.is_nothing(), kind, id, is_optional: false }
+    }
+}
+
+impl Union {
+    /// The place of the field that a number of the discriminator chooses.
+    pub(super) fn case(&self, number: u64) -> Option<usize> {
+        match self.labels.binary_search_by_key(&number, |(label, _)| *label) {
+            Ok(at) => self.labels.get(at).map(|(_, case)| *case),
+            Err(_) => self.default,
         }
     }
 }
@@ -120,7 +202,7 @@ impl Layout {
     /// # Errors
     /// As [`Layout::read`].
     pub fn read_idl(name: &str, text: &[u8]) -> Result<Self, BadLayout> {
-        idl::layout(name, str::from_utf8(text).map_err(|_| BadText::NotText)?)
+        idl::read_layout(name, str::from_utf8(text).map_err(|_| BadText::NotText)?)
     }
 
     /// Reads the text of a schema of ROS 1.
@@ -160,10 +242,30 @@ impl Layout {
     fn of(all: &Definitions<'_>, name: &str) -> Result<Self, BadLayout> {
         let (full, fields) = all.find("", &full_name(name)).ok_or_else(|| undefined(name))?;
         let mut reading = Reading { all, budget: FieldBudget::new(), ambiguities: Ambiguities::default() };
-        let (kinds, metrics) = reading.message(full, fields, 0)?;
-        let fields = Fields { kinds, is_delimited: None };
+        let (members, metrics) = reading.message(full, fields, 0)?;
+        let fields = Fields { members, extensibility: None };
         let count = reading.budget.used();
-        Ok(Self { fields, ambiguities: reading.ambiguities, count, metrics })
+        Ok(Self { fields, ambiguities: reading.ambiguities, count, metrics, absent: None })
+    }
+
+    /// Adds the metric that names the values which a message lacks.
+    pub(super) fn with_absent_values(
+        mut self,
+        name: &str,
+        mut budget: FieldBudget,
+    ) -> Result<Self, BadLayout> {
+        let mut absent = Metric::new(ABSENT, MetricType::Vector(Box::new(MetricType::String)));
+        absent.doc = Some("Columns whose value is only a placeholder: the message did not have it.".into());
+        self.metrics.push(absent);
+        if !budget.take_paths(&self.metrics) {
+            return Err(BadLayout::Many);
+        }
+        self.count = budget.used();
+        let probe_type = infer::described(name, std::mem::take(&mut self.metrics));
+        probe_type.validate()?;
+        self.absent = AbsentColumns::new(&probe_type);
+        self.metrics = probe_type.metrics;
+        Ok(self)
     }
 }
 
@@ -184,7 +286,7 @@ impl Reading<'_> {
         name: &str,
         fields: &[Field<'_>],
         depth: usize,
-    ) -> Result<(Vec<Kind>, Vec<Metric>), BadLayout> {
+    ) -> Result<(Vec<Member>, Vec<Metric>), BadLayout> {
         if depth > MAX_DEPTH {
             return Err(BadLayout::Deep);
         }
@@ -192,15 +294,16 @@ impl Reading<'_> {
             return Err(BadLayout::Many);
         }
         let package = name.rsplit_once('/').map_or("", |(package, _)| package);
-        let (mut kinds, mut metrics) = (Vec::new(), Vec::new());
-        for field in fields {
+        let (mut members, mut metrics) = (Vec::new(), Vec::new());
+        for (id, field) in (0..).zip(fields) {
             let (kind, of) = self.field(package, field, depth)?;
-            if !kind.is_nothing() {
+            let member = Member::new(kind, id);
+            if member.has_value {
                 metrics.push(Metric { unit: unit(name, field.name), ..Metric::new(field.name, of) });
             }
-            kinds.push(kind);
+            members.push(member);
         }
-        Ok((kinds, metrics))
+        Ok((members, metrics))
     }
 
     fn field(
@@ -219,9 +322,9 @@ impl Reading<'_> {
                 if !self.budget.take_name(name) {
                     return Err(BadLayout::Many);
                 }
-                let (kinds, members) = self.message(name, fields, within)?;
+                let (fields, members) = self.message(name, fields, within)?;
                 let of = StructType { name: name.replace('/', "::"), members };
-                (Kind::Message(Fields { kinds, is_delimited: None }), MetricType::Struct(of))
+                (Kind::Message(Fields { members: fields, extensibility: None }), MetricType::Struct(of))
             }
         };
         self.ambiguities.has_wide_text |= kind == Kind::WideText;
@@ -250,8 +353,8 @@ pub(super) fn primitive(name: &str, is_ros1: bool) -> Result<Option<(Kind, Metri
         "uint32" => (Kind::Number(Size::Four), MetricType::Uint32),
         "int64" => (Kind::Number(Size::Eight), MetricType::Int64),
         "uint64" => (Kind::Number(Size::Eight), MetricType::Uint64),
-        "float32" => (Kind::Number(Size::Four), MetricType::Real32),
-        "float64" => (Kind::Number(Size::Eight), MetricType::Real64),
+        "float32" => (Kind::Real(Size::Four), MetricType::Real32),
+        "float64" => (Kind::Real(Size::Eight), MetricType::Real64),
         "string" => (Kind::Text, MetricType::String),
         "wstring" if is_ros1 => return Err(BadLayout::Unsupported(name.into())),
         "wstring" => (Kind::WideText, MetricType::String),
@@ -285,7 +388,7 @@ mod tests {
         )
         .unwrap();
         let names: Vec<_> = layout.metrics.iter().map(|metric| metric.name.as_str()).collect();
-        assert_eq!((names, layout.fields.kinds.len()), (vec!["header", "pair"], 4));
+        assert_eq!((names, layout.fields.members.len()), (vec!["header", "pair"], 4));
         let MetricType::Struct(header) = &layout.metrics[0].kind else { panic!("{:?}", layout.metrics) };
         let MetricType::Struct(stamp) = &header.members[0].kind else { panic!("{header:?}") };
         assert_eq!((&*header.name, &*stamp.name), ("std_msgs::Header", "builtin_interfaces::Time"));

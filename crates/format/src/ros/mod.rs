@@ -2,8 +2,9 @@
 //! `ros1msg`.
 //!
 //! In the order of reading: `definitions` and `idl` read the text of a schema, `layout` makes the metrics of its fields, `cdr` with `wide_text`,
-//! and `packed` decode a message of ROS 2 and of ROS 1. `definition_writer` and `cdr_writer` write those of an export.
+//! `parameters` and `absent`, and `packed` decode a message of ROS 2 and of ROS 1. `definition_writer` and `cdr_writer` write those of an export.
 
+mod absent;
 mod cdr;
 #[cfg(feature = "mcap")]
 mod cdr_writer;
@@ -13,6 +14,7 @@ mod definitions;
 mod idl;
 mod layout;
 mod packed;
+mod parameters;
 mod wide_text;
 
 #[cfg(feature = "mcap")]

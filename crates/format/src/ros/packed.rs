@@ -2,7 +2,7 @@
 
 use super::{
     Layout,
-    layout::{Elements, Kind, Size},
+    layout::{Elements, Kind},
 };
 use crate::input::bounds::MAX_ROW;
 use oasis_wire::value::RowWriter;
@@ -29,7 +29,7 @@ impl Layout {
     pub fn decode_packed(&self, message: &[u8], row: &mut Vec<u8>) -> Result<(), BadPacked> {
         row.clear();
         let mut rest = message;
-        self.fields.kinds.iter().try_for_each(|kind| value(kind, &mut rest, row))?;
+        self.fields.members.iter().try_for_each(|member| value(&member.kind, &mut rest, row))?;
         if rest.is_empty() { Ok(()) } else { Err(BadPacked::Longer(rest.len())) }
     }
 }
@@ -51,14 +51,20 @@ fn value(kind: &Kind, from: &mut &[u8], row: &mut Vec<u8>) -> Result<(), BadPack
         return Err(BadPacked::Row);
     }
     match kind {
-        Kind::Number(size) | Kind::Enum(size) => row.extend_from_slice(take(from, width(*size))?),
+        Kind::Number(size) | Kind::Real(size) | Kind::Enum(size) => {
+            row.extend_from_slice(take(from, size.bytes())?)
+        }
         Kind::Boolean => row.push(u8::from(take(from, 1)? != [0])),
         // Definitions of ROS 1 have no wide text.
         Kind::Text | Kind::WideText => {
             let bytes = length(from)?;
             RowWriter::new(row).string(&String::from_utf8_lossy(take(from, bytes)?));
         }
-        Kind::Message(fields) => fields.kinds.iter().try_for_each(|kind| value(kind, from, row))?,
+        Kind::Message(fields) => {
+            fields.members.iter().try_for_each(|member| value(&member.kind, from, row))?;
+        }
+        // Definitions of ROS 1 have no unions.
+        Kind::Union(_) => return Err(BadPacked::Short),
         Kind::Fixed(count, of) => elements(usize::try_from(*count).unwrap_or(usize::MAX), of, from, row)?,
         Kind::Sequence(of) => {
             let count = length(from)?;
@@ -83,20 +89,11 @@ fn elements(
         return Err(BadPacked::Short);
     }
     RowWriter::new(row).vector(count);
-    if let Kind::Number(size) = **of {
-        row.extend_from_slice(take(from, count.saturating_mul(width(size)))?);
+    if let Kind::Number(size) | Kind::Real(size) = **of {
+        row.extend_from_slice(take(from, count.saturating_mul(size.bytes()))?);
         return Ok(());
     }
     (0..count).try_for_each(|_| value(of, from, row))
-}
-
-fn width(size: Size) -> usize {
-    match size {
-        Size::One => 1,
-        Size::Two => 2,
-        Size::Four => 4,
-        Size::Eight => 8,
-    }
 }
 
 #[cfg(test)]

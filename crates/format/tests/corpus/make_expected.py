@@ -188,7 +188,11 @@ def read_idl(path):
     with path.open("wb") as file:
         writer = Writer(file, use_chunking=False)
         writer.start(library="corpus")
-        for number, (kind, text, make) in enumerate(idl_types()):
+        of_plant = path.stem == "plant"
+        if not of_plant:
+            import xtypes
+        row = content if of_plant else xtypes.row
+        for number, (kind, text, make) in enumerate(idl_types() if of_plant else xtypes.TYPES):
             encoding = "ros2idl" if "::msg::" in kind else "omgidl"
             schema = writer.register_schema(kind.replace("::", "/") if encoding == "ros2idl" else kind, encoding, text.encode())
             for name, options in {"cdr": (False, Endianness.Little), "cdr_big": (False, Endianness.Big), "xcdr2": (True, Endianness.Little), "xcdr2_big": (True, Endianness.Big)}.items():
@@ -199,7 +203,7 @@ def read_idl(path):
                     data = make(chance).serialize(use_version_2=version, endianness=order)
                     time = 1_700_000_000_000_000_000 + (number * 1000 + at) * 1_000_000
                     writer.add_message(channel, time, data, time)
-                    instances.add(topic, time, content(type(make(random.Random(0))).deserialize(data)))
+                    instances.add(topic, time, row(type(make(random.Random(0))).deserialize(data)))
         writer.finish()
     return instances
 

@@ -164,7 +164,7 @@ fn has_absent(probe_type: &ProbeType) -> bool {
 }
 
 /// The names of a type's columns, for samples that lack some.
-#[derive(Debug)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct AbsentColumns(HashMap<Vec<Step>, String>);
 
 impl AbsentColumns {
@@ -185,7 +185,8 @@ impl AbsentColumns {
         Value::Vector(names.map(Value::String).collect())
     }
 
-    fn name(&self, metrics: &[Metric], place: &[Step]) -> String {
+    /// The name of a value: of a column, or of an element such as `a[2]`.
+    pub fn name(&self, metrics: &[Metric], place: &[Step]) -> String {
         let is_element = |step: &Step| matches!(step, Step::Element(_));
         let (column, _) = place.split_at(place.iter().position(is_element).unwrap_or(place.len()));
         let full = field_name(metrics, place, true);

@@ -1,7 +1,8 @@
-//! The declarations of a text: structs, enums, other names of types, and constants, by their scoped names.
+//! The declarations of a text: structs, unions, enums, bitmasks, other names of types, and constants, by their scoped names.
 
 use super::{
-    super::definitions::BadText,
+    super::{definitions::BadText, layout::Extensibility},
+    annotations::Annotations,
     tokens::{Token, Tokens},
 };
 use crate::visible::shortened;
@@ -11,16 +12,15 @@ use std::{
     rc::Rc,
 };
 
-/// Longest unit: no longer text is one.
-const MAX_UNIT_BYTES: usize = 64;
-
 /// A type as it is declared.
 #[derive(Debug)]
 pub enum Declared {
     Struct(Struct),
+    Union(Union),
     Enum(Enum),
+    Bitmask(Bitmask),
     Alias(Type),
-    /// A declaration that no member of a read message may have, such as a union.
+    /// A declaration that no member of a read message may have, such as a bitset.
     Unsupported(String),
 }
 
@@ -40,14 +40,51 @@ pub struct Member {
     pub of: Type,
     pub unit: Option<String>,
     pub is_optional: bool,
+    pub id: MemberId,
 }
 
-/// The changes that a type permits to later versions (DDS-XTypes 1.3, 7.2.2.4.4).
+/// The number of a member in a mutable type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Extensibility {
-    Final,
-    Appendable,
-    Mutable,
+pub enum MemberId {
+    /// That of the member before it, plus 1.
+    Next,
+    /// A stated one.
+    Number(u32),
+    /// A hash of its name.
+    Hash,
+}
+
+/// A choice among members.
+#[derive(Debug)]
+pub struct Union {
+    pub discriminator: Type,
+    pub cases: Vec<Case>,
+    pub extensibility: Option<Extensibility>,
+}
+
+/// A member of a union.
+#[derive(Debug)]
+pub struct Case {
+    pub labels: Vec<Label>,
+    pub is_default: bool,
+    pub member: Member,
+}
+
+/// A value of a discriminator.
+#[derive(Debug)]
+pub enum Label {
+    Number(i64),
+    /// The name of a constant or of a value of an enum.
+    Name(String),
+}
+
+/// Named bits.
+#[derive(Debug)]
+pub struct Bitmask {
+    /// Names and positions.
+    pub flags: Vec<(String, u32)>,
+    /// Bits of its numbers.
+    pub bits: u32,
 }
 
 /// Named numbers.
@@ -78,13 +115,13 @@ pub enum Type {
 #[derive(Debug, Default)]
 pub struct Declarations {
     types: HashMap<String, Declared>,
-    constants: HashMap<String, i64>,
+    pub(super) constants: HashMap<String, i64>,
 }
 
 impl Declarations {
     pub fn read(text: &str) -> Result<Self, BadText> {
         let tokens = Tokens::new(text)?;
-        let mut reading = Reading { tokens, all: Self::default(), left: MAX_MEMBERS };
+        let mut reading = Reading { tokens, all: Self::default(), left: MAX_MEMBERS, has_hashed_ids: false };
         reading.module(&Rc::from(""), 0)?;
         match reading.tokens.peek() {
             Token::End => Ok(reading.all),
@@ -95,6 +132,11 @@ impl Declarations {
     /// Finds a type that a module names: in itself, then in those around it.
     pub fn find(&self, module: &str, name: &str) -> Option<(&String, &Declared)> {
         scoped(module, name).find_map(|full| self.types.get_key_value(&full))
+    }
+
+    /// Finds a constant that a module names.
+    pub fn constant(&self, module: &str, name: &str) -> Option<i64> {
+        scoped(module, name).find_map(|full| self.constants.get(&full).copied())
     }
 }
 
@@ -111,25 +153,18 @@ fn scoped(module: &str, name: &str) -> impl Iterator<Item = String> {
     names.into_iter()
 }
 
-fn joined(module: &str, name: &str) -> String {
+pub(super) fn joined(module: &str, name: &str) -> String {
     if module.is_empty() { name.to_owned() } else { format!("{module}::{name}") }
 }
 
-/// The annotations before a declaration or member that matter here.
-#[derive(Debug, Default)]
-struct Annotations {
-    extensibility: Option<Extensibility>,
-    unit: Option<String>,
-    is_optional: bool,
-    bits: Option<u32>,
-    value: Option<i64>,
-}
-
-struct Reading<'a> {
-    tokens: Tokens<'a>,
-    all: Declarations,
+/// A text while it is read.
+pub(super) struct Reading<'a> {
+    pub(super) tokens: Tokens<'a>,
+    pub(super) all: Declarations,
     /// Declarations and members that may follow.
     left: usize,
+    /// Whether an annotation of a module around makes numbers of members from their names.
+    has_hashed_ids: bool,
 }
 
 impl Reading<'_> {
@@ -150,15 +185,20 @@ impl Reading<'_> {
         match self.tokens.word()? {
             "module" => {
                 let inner = Rc::from(joined(module, self.tokens.word()?));
+                let around = self.has_hashed_ids;
+                self.has_hashed_ids |= annotations.has_hashed_ids;
                 self.tokens.expect('{')?;
                 self.module(&inner, depth + 1)?;
                 self.tokens.expect('}')?;
+                self.has_hashed_ids = around;
                 // Some programs omit the semicolon.
                 self.tokens.take_sign(';')?;
                 return Ok(());
             }
             "struct" => self.structure(module, &annotations)?,
+            "union" => self.union(module, &annotations)?,
             "enum" => self.enumeration(module, &annotations)?,
+            "bitmask" => self.bitmask(module, &annotations)?,
             "typedef" => {
                 let of = self.kind(module, 0)?;
                 for (name, of) in self.declarators(module, &of)? {
@@ -166,7 +206,7 @@ impl Reading<'_> {
                 }
             }
             "const" => self.constant(module)?,
-            kind @ ("union" | "bitmask" | "bitset" | "interface" | "valuetype") => {
+            kind @ ("bitset" | "interface" | "valuetype") => {
                 let name = self.tokens.word()?.to_owned();
                 self.skip_body()?;
                 self.declare(module, &name, Declared::Unsupported(kind.to_owned()));
@@ -178,13 +218,13 @@ impl Reading<'_> {
         self.tokens.expect(';')
     }
 
-    fn count(&mut self) -> Result<(), BadText> {
+    pub(super) fn count(&mut self) -> Result<(), BadText> {
         self.left = self.left.checked_sub(1).ok_or(BadText::Many)?;
         Ok(())
     }
 
     /// Keeps the first declaration of a name: files that were included twice follow each other without their guards.
-    fn declare(&mut self, module: &str, name: &str, of: Declared) {
+    pub(super) fn declare(&mut self, module: &str, name: &str, of: Declared) {
         self.all.types.entry(joined(module, name)).or_insert(of);
     }
 
@@ -201,15 +241,20 @@ impl Reading<'_> {
         }
         self.tokens.expect('{')?;
         while !self.tokens.take_sign('}')? {
-            let annotations = self.annotations(module)?;
+            let member = self.annotations(module)?;
+            let has_hashed_ids = self.has_hashed_ids || annotations.has_hashed_ids;
             let kind = self.kind(module, 0)?;
             for (name, kind) in self.declarators(module, &kind)? {
                 self.count()?;
                 if !names.insert(name.clone()) {
                     return Err(self.tokens.error(&format!("the name {:?} again", shortened(&name))));
                 }
-                let (unit, is_optional) = (annotations.unit.clone(), annotations.is_optional);
-                of.members.push(Member { name, of: kind, unit, is_optional });
+                let id = match member.id {
+                    MemberId::Next if has_hashed_ids => MemberId::Hash,
+                    id => id,
+                };
+                let (unit, is_optional) = (member.unit.clone(), member.is_optional);
+                of.members.push(Member { name, of: kind, unit, is_optional, id });
             }
             self.tokens.expect(';')?;
         }
@@ -236,43 +281,12 @@ impl Reading<'_> {
         Ok(())
     }
 
-    /// Reads a constant. Only whole numbers matter: as bounds.
-    fn constant(&mut self, module: &Rc<str>) -> Result<(), BadText> {
-        self.kind(module, 0)?;
-        let name = self.tokens.word()?;
-        self.tokens.expect('=')?;
-        if let (Some(value), Token::Sign(';')) = (self.number(module)?, self.tokens.peek()) {
-            self.all.constants.insert(joined(module, name), value);
-        }
-        while !matches!(self.tokens.peek(), Token::Sign(';') | Token::End) {
-            self.tokens.take()?;
-        }
-        Ok(())
-    }
-
-    /// Takes a whole number or the name of one; none if something else follows.
-    fn number(&mut self, module: &str) -> Result<Option<i64>, BadText> {
-        let is_negative = self.tokens.take_sign('-')?;
-        let Token::Word(word) = self.tokens.peek() else { return Ok(None) };
-        self.tokens.take()?;
-        let value = match word.strip_prefix("0x").or_else(|| word.strip_prefix("0X")) {
-            Some(digits) => i64::from_str_radix(digits, 16).ok(),
-            None => word
-                .parse()
-                .ok()
-                .or_else(|| scoped(module, word).find_map(|name| self.all.constants.get(&name).copied())),
-        };
-        Ok(value.and_then(|value: i64| if is_negative { value.checked_neg() } else { Some(value) }))
-    }
-
-    /// A number of elements, from 1 on.
-    fn size(&mut self, module: &str) -> Result<u32, BadText> {
-        let number = self.number(module)?.and_then(|number| u32::try_from(number).ok());
-        number.filter(|number| *number > 0).ok_or_else(|| self.tokens.error("expected a number from 1 on"))
-    }
-
     /// Names with the sizes of arrays: `a, b[3][2]`.
-    fn declarators(&mut self, module: &Rc<str>, of: &Type) -> Result<Vec<(String, Type)>, BadText> {
+    pub(super) fn declarators(
+        &mut self,
+        module: &Rc<str>,
+        of: &Type,
+    ) -> Result<Vec<(String, Type)>, BadText> {
         let mut all = Vec::new();
         loop {
             self.count()?;
@@ -293,7 +307,7 @@ impl Reading<'_> {
         }
     }
 
-    fn kind(&mut self, module: &Rc<str>, depth: usize) -> Result<Type, BadText> {
+    pub(super) fn kind(&mut self, module: &Rc<str>, depth: usize) -> Result<Type, BadText> {
         if depth > MAX_DEPTH {
             return Err(self.tokens.error("sequences are nested too deep"));
         }
@@ -320,7 +334,7 @@ impl Reading<'_> {
             text @ ("string" | "wstring") => {
                 let of = if text == "string" { "string" } else { "wstring" };
                 if self.tokens.take_sign('<')? {
-                    self.size(module)?;
+                    self.bound(module)?;
                     self.tokens.expect('>')?;
                 }
                 Type::Primitive(of)
@@ -329,7 +343,7 @@ impl Reading<'_> {
                 self.tokens.expect('<')?;
                 let of = self.kind(module, depth + 1)?;
                 if self.tokens.take_sign(',')? {
-                    self.size(module)?;
+                    self.bound(module)?;
                 }
                 self.tokens.expect('>')?;
                 Type::Sequence(Box::new(of))
@@ -369,61 +383,6 @@ impl Reading<'_> {
             }
             self.tokens.take()?;
         }
-    }
-
-    fn annotations(&mut self, module: &Rc<str>) -> Result<Annotations, BadText> {
-        let mut found = Annotations::default();
-        while self.tokens.take_sign('@')? {
-            let name = self.tokens.word()?;
-            match name {
-                "final" => found.extensibility = Some(Extensibility::Final),
-                "appendable" => found.extensibility = Some(Extensibility::Appendable),
-                "mutable" => found.extensibility = Some(Extensibility::Mutable),
-                "optional" => found.is_optional = true,
-                _ => {}
-            }
-            if self.tokens.take_sign('(')? {
-                self.parameters(module, name, &mut found)?;
-            }
-        }
-        Ok(found)
-    }
-
-    /// Reads the parameters of an annotation, after its parenthesis.
-    fn parameters(&mut self, module: &Rc<str>, name: &str, found: &mut Annotations) -> Result<(), BadText> {
-        let mut open = 1_usize;
-        while open > 0 {
-            match self.tokens.peek() {
-                Token::Sign('(') => open += 1,
-                Token::Sign(')') => open -= 1,
-                Token::Text(text) if name == "unit" && text.len() <= MAX_UNIT_BYTES => {
-                    found.unit = Some(text.to_owned());
-                }
-                Token::Word("FINAL") if name == "extensibility" => {
-                    found.extensibility = Some(Extensibility::Final);
-                }
-                Token::Word("APPENDABLE") if name == "extensibility" => {
-                    found.extensibility = Some(Extensibility::Appendable);
-                }
-                Token::Word("MUTABLE") if name == "extensibility" => {
-                    found.extensibility = Some(Extensibility::Mutable);
-                }
-                Token::Word("FALSE" | "false") if name == "optional" => found.is_optional = false,
-                Token::Word("value") => {}
-                Token::Word(_) | Token::Sign('-') if name == "bit_bound" || name == "value" => {
-                    let number = self.number(module)?;
-                    match name {
-                        "value" => found.value = number,
-                        _ => found.bits = number.and_then(|bits| u32::try_from(bits).ok()),
-                    }
-                    continue;
-                }
-                Token::End => return Err(self.tokens.error("expected ')'")),
-                _ => {}
-            }
-            self.tokens.take()?;
-        }
-        Ok(())
     }
 }
 

@@ -1,19 +1,25 @@
 //! Definitions in IDL (OMG IDL 4.2, with the annotations of DDS-XTypes), as recordings have them in the encodings `ros2idl` and `omgidl`.
 //!
-//! `tokens` splits a text, `declarations` reads it, and this makes the fields and metrics of a message. Not supported are `union`, `bitmask`,
-//! `map`, `fixed`, `wchar`, `long double`, `any`, optional members and mutable types.
+//! `tokens` splits a text, `declarations` reads it with `annotations`, `constants` and `unions`, and this makes the fields and metrics of a message;
+//! `choices` those of unions. Not supported are `bitset`, `map`, `fixed`, `wchar`, `long double`, `any`, mutable unions, and numbers of members that
+//! are hashes.
 
+mod annotations;
+mod choices;
+mod constants;
 mod declarations;
 mod tokens;
+mod unions;
 
 use super::layout::{
-    Ambiguities, BadLayout, Elements, Fields, Kind, Layout, Size, primitive, undefined, unit,
+    self, Ambiguities, BadLayout, Elements, Extensibility, Fields, Kind, Layout, Size, primitive, undefined,
+    unit,
 };
 use crate::{
     input::{FieldBudget, unit_of},
     visible::shortened,
 };
-use declarations::{Declarations, Declared, Enum, Extensibility, Member, Struct, Type};
+use declarations::{Bitmask, Declarations, Declared, Enum, Member, MemberId, Struct, Type};
 use oasis_wire::{
     schema::{EnumType, Enumerator, Metric, MetricType, StructType},
     value::MAX_DEPTH,
@@ -24,7 +30,7 @@ use std::collections::HashSet;
 const NO_FIELDS: &str = "structure_needs_at_least_one_member";
 
 /// Returns the layout of a message; `name` is scoped by `::` or `/`.
-pub fn layout(name: &str, text: &str) -> Result<Layout, BadLayout> {
+pub fn read_layout(name: &str, text: &str) -> Result<Layout, BadLayout> {
     let all = Declarations::read(text)?;
     let full = name.replace('/', "::");
     // Some recorders omit the module `msg`.
@@ -33,10 +39,20 @@ pub fn layout(name: &str, text: &str) -> Result<Layout, BadLayout> {
     let found = names.iter().flatten().find_map(|name| all.find("", name));
     let Some((full, declared)) = found else { return Err(undefined(name)) };
     let Declared::Struct(root) = declared else { return Err(BadLayout::Unsupported(shortened(full))) };
-    let mut reading = Reading { all: &all, budget: FieldBudget::new(), ambiguities: Ambiguities::default() };
+    let mut reading = Reading {
+        all: &all,
+        budget: FieldBudget::new(),
+        ambiguities: Ambiguities::default(),
+        has_absent_values: false,
+        is_annotated: root.extensibility.is_some(),
+    };
     let (fields, metrics) = reading.message(full, root, 0)?;
     let count = reading.budget.used();
-    Ok(Layout { fields, ambiguities: reading.ambiguities, count, metrics })
+    let layout = Layout { fields, ambiguities: reading.ambiguities, count, metrics, absent: None };
+    match reading.has_absent_values {
+        true => layout.with_absent_values(full, reading.budget),
+        false => Ok(layout),
+    }
 }
 
 /// The content of a field.
@@ -44,12 +60,31 @@ struct Content {
     kind: Kind,
     of: MetricType,
     enumeration: Option<EnumType>,
+    doc: Option<String>,
+}
+
+impl Content {
+    fn new(kind: Kind, of: MetricType) -> Self {
+        Self { kind, of, enumeration: None, doc: None }
+    }
+
+    /// Makes it the metric of a member.
+    fn metric(self, message: &str, member: &Member) -> (Kind, Metric) {
+        let declared = member.unit.as_deref().and_then(unit_of);
+        let unit = declared.or_else(|| unit(&without_msg(message, "/"), &member.name));
+        let Self { kind, of, enumeration, doc } = self;
+        (kind, Metric { unit, enumeration, doc, ..Metric::new(&*member.name, of) })
+    }
 }
 
 struct Reading<'a> {
     all: &'a Declarations,
     budget: FieldBudget,
     ambiguities: Ambiguities,
+    /// Whether messages can lack values.
+    has_absent_values: bool,
+    /// Whether the outermost type states its extensibility.
+    is_annotated: bool,
 }
 
 impl Reading<'_> {
@@ -57,22 +92,18 @@ impl Reading<'_> {
         if depth > MAX_DEPTH {
             return Err(BadLayout::Deep);
         }
-        let is_delimited = match of.extensibility {
-            None => None,
-            Some(Extensibility::Final) => Some(false),
-            Some(Extensibility::Appendable) => Some(true),
-            Some(Extensibility::Mutable) => return Err(BadLayout::Unsupported("@mutable".into())),
-        };
+        let is_mutable = of.extensibility == Some(Extensibility::Mutable);
+        self.has_absent_values |= is_mutable;
         let module = name.rsplit_once("::").map_or("", |(module, _)| module);
         let (mut fields, mut metrics) = match &of.base {
             Some(base) => self.base(base, depth)?,
             None => (Fields::default(), Vec::new()),
         };
-        fields.is_delimited = is_delimited;
+        fields.extensibility = of.extensibility;
         if matches!(&*of.members, [only] if only.name == NO_FIELDS) {
             return Ok((fields, metrics));
         }
-        if of.members.is_empty() && fields.kinds.is_empty() {
+        if of.members.is_empty() && fields.members.is_empty() {
             return Err(BadLayout::Unsupported("a struct without members".into()));
         }
         if !of.members.iter().all(|member| self.budget.take_field(&member.name)) {
@@ -81,7 +112,14 @@ impl Reading<'_> {
         for member in &of.members {
             self.member(name, module, member, depth, &mut fields, &mut metrics)?;
         }
+        if is_mutable {
+            check_numbers(of, &fields)?;
+        }
         Ok((fields, metrics))
+    }
+
+    fn note_extensibility(&mut self, of: Option<Extensibility>) {
+        self.ambiguities.has_unannotated_types |= of.is_none() && self.is_annotated;
     }
 
     /// The members of the struct that another one continues.
@@ -104,16 +142,17 @@ impl Reading<'_> {
         fields: &mut Fields,
         metrics: &mut Vec<Metric>,
     ) -> Result<(), BadLayout> {
-        if member.is_optional {
-            return Err(BadLayout::Unsupported("@optional".into()));
+        self.has_absent_values |= member.is_optional;
+        let (kind, metric) = self.content(module, &member.of, depth)?.metric(message, member);
+        let id = match member.id {
+            MemberId::Number(id) => id,
+            MemberId::Next | MemberId::Hash => fields.members.last().map_or(0, |last| last.id + 1),
+        };
+        let member = layout::Member { is_optional: member.is_optional, ..layout::Member::new(kind, id) };
+        if member.has_value {
+            metrics.push(metric);
         }
-        let Content { kind, of, enumeration } = self.content(module, &member.of, depth)?;
-        if !kind.is_nothing() {
-            let declared = member.unit.as_deref().and_then(unit_of);
-            let unit = declared.or_else(|| unit(&without_msg(message, "/"), &member.name));
-            metrics.push(Metric { unit, enumeration, ..Metric::new(&*member.name, of) });
-        }
-        fields.kinds.push(kind);
+        fields.members.push(member);
         Ok(())
     }
 
@@ -126,7 +165,7 @@ impl Reading<'_> {
                 let (kind, of) =
                     primitive(name, false)?.ok_or_else(|| BadLayout::Unsupported((*name).to_owned()))?;
                 self.ambiguities.has_wide_text |= kind == Kind::WideText;
-                Ok(Content { kind, of, enumeration: None })
+                Ok(Content::new(kind, of))
             }
             Type::Sequence(of) => self.elements(module, of, depth, Kind::Sequence),
             Type::Array(of, count) => {
@@ -144,10 +183,10 @@ impl Reading<'_> {
         depth: usize,
         make: impl FnOnce(Elements) -> Kind,
     ) -> Result<Content, BadLayout> {
-        let Content { kind, of, enumeration } = self.content(module, of, depth + 1)?;
+        let Content { kind, of, enumeration, doc } = self.content(module, of, depth + 1)?;
         self.ambiguities.has_enum_elements |= matches!(kind, Kind::Enum(_));
         let kind = make(Elements { are_nothing: kind.is_nothing(), of: Box::new(kind) });
-        Ok(Content { kind, of: MetricType::Vector(Box::new(of)), enumeration })
+        Ok(Content { kind, of: MetricType::Vector(Box::new(of)), enumeration, doc })
     }
 
     fn named(&mut self, module: &str, name: &str, depth: usize) -> Result<Content, BadLayout> {
@@ -157,9 +196,21 @@ impl Reading<'_> {
                 if !self.budget.take_name(full) {
                     return Err(BadLayout::Many);
                 }
+                self.note_extensibility(of.extensibility);
                 let (fields, members) = self.message(full, of, depth + 1)?;
                 let of = StructType { name: without_msg(full, "::"), members };
-                Ok(Content { kind: Kind::Message(fields), of: MetricType::Struct(of), enumeration: None })
+                Ok(Content::new(Kind::Message(fields), MetricType::Struct(of)))
+            }
+            Declared::Union(of) => {
+                self.note_extensibility(of.extensibility);
+                self.choice(full, of, depth + 1)
+            }
+            Declared::Bitmask(of) => {
+                let content = bitmask(of)?;
+                match content.doc.as_ref().is_none_or(|doc| self.budget.take_name(doc)) {
+                    true => Ok(content),
+                    false => Err(BadLayout::Many),
+                }
             }
             Declared::Enum(of) => {
                 let content = enumeration(full, of)?;
@@ -198,7 +249,35 @@ fn enumeration(name: &str, of: &Enum) -> Result<Content, BadLayout> {
         values.push(Enumerator { name: name.clone(), value: *value, doc: None });
     }
     let name = without_msg(name, "::");
-    Ok(Content { kind: Kind::Enum(size), of: number, enumeration: Some(EnumType { name, values }) })
+    let enumeration = Some(EnumType { name, values });
+    Ok(Content { enumeration, ..Content::new(Kind::Enum(size), number) })
+}
+
+/// A number with a bit for each flag.
+fn bitmask(of: &Bitmask) -> Result<Content, BadLayout> {
+    let (size, number) = match of.bits {
+        1..=8 => (Size::One, MetricType::Uint8),
+        9..=16 => (Size::Two, MetricType::Uint16),
+        17..=32 => (Size::Four, MetricType::Uint32),
+        33..=64 => (Size::Eight, MetricType::Uint64),
+        bits => return Err(BadLayout::Unsupported(format!("a bitmask of {bits} bits"))),
+    };
+    let flags: Vec<_> = of.flags.iter().map(|(name, position)| format!("{position} {name}")).collect();
+    let doc = (!flags.is_empty()).then(|| format!("Bits: {}.", flags.join(", ")));
+    Ok(Content { doc, ..Content::new(Kind::Enum(size), number) })
+}
+
+/// Checks that each member of a mutable type has a number of its own.
+fn check_numbers(of: &Struct, fields: &Fields) -> Result<(), BadLayout> {
+    if of.members.iter().any(|member| member.id == MemberId::Hash) {
+        let what = "a @mutable struct with @hashid or @autoid(HASH)";
+        return Err(BadLayout::Unsupported(what.into()));
+    }
+    let mut known = HashSet::new();
+    match fields.members.iter().find(|member| !known.insert(member.id)) {
+        Some(member) => Err(BadLayout::Unsupported(format!("the member number {} twice", member.id))),
+        None => Ok(()),
+    }
 }
 
 #[cfg(test)]

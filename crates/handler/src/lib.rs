@@ -35,6 +35,7 @@
 //! # Ok::<(), oasis_handler::HandlerError>(())
 //! ```
 
+mod acknowledge;
 mod inlet;
 mod life;
 mod reach;
@@ -43,6 +44,7 @@ mod stopping;
 mod supervisor;
 mod topic_log;
 
+pub use acknowledge::Acknowledge;
 pub use inlet::{InletAnswer, InletRequest};
 pub use reach::Reach;
 pub use status::{Condition, Status};

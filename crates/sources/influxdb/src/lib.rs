@@ -27,7 +27,7 @@ mod write;
 #[cfg(feature = "source")]
 mod tests;
 
-pub use config::{Acknowledge, BadConfig, InfluxdbConfig};
+pub use config::{BadConfig, InfluxdbConfig};
 
 use oasis_handler::{ConfiguredHandler, Context, Failure, Handler};
 #[cfg(feature = "source")]

@@ -1,12 +1,12 @@
 //! The source while it runs: its nodes, its counters, and the answers to requests.
 
 use crate::{
-    Acknowledge, InfluxdbConfig, answer,
+    InfluxdbConfig, answer,
     request::{Precision, Version, parameter},
     write::{Writer, Written},
 };
 use oasis_dac::{Dac, now};
-use oasis_handler::{InletAnswer, InletRequest, StoredSamples};
+use oasis_handler::{Acknowledge, InletAnswer, InletRequest, StoredSamples};
 use oasis_source_node::{BodyError, Repeats, SourceLimits, SourceNodes, decoded, wait_until_stored};
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -1,5 +1,6 @@
 //! The section `[otlp]` of the configuration file.
 
+use oasis_handler::Acknowledge;
 use serde::{Deserialize, Serialize};
 
 /// The settings of the source.
@@ -21,16 +22,6 @@ pub struct OtlpConfig {
     pub max_series: usize,
     /// When a request is answered.
     pub acknowledge: Acknowledge,
-}
-
-/// When a request is answered.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Acknowledge {
-    /// Once the archive has stored its samples; as `received` without an archive.
-    Stored,
-    /// Once the DAC has its samples.
-    Received,
 }
 
 impl Default for OtlpConfig {

@@ -49,7 +49,7 @@ mod writer;
 #[cfg(feature = "source")]
 mod tests;
 
-pub use config::{Acknowledge, BadConfig, OtlpConfig};
+pub use config::{BadConfig, OtlpConfig};
 #[cfg(feature = "source")]
 pub use source::OtlpSource;
 

@@ -1,7 +1,7 @@
 //! The source while it runs: its nodes, its counters, and the answers to requests.
 
 use crate::{
-    Acknowledge, OtlpConfig,
+    OtlpConfig,
     answer::{self, Form},
     json,
     logs::LogReader,
@@ -15,7 +15,7 @@ use crate::{
 use oasis_dac::{Dac, now};
 use oasis_ei_node::{LogProbe, SpanProbe};
 use oasis_format::protobuf::BadWire;
-use oasis_handler::{InletAnswer, InletRequest, StoredSamples};
+use oasis_handler::{Acknowledge, InletAnswer, InletRequest, StoredSamples};
 use oasis_source_node::{
     BodyError, MAX_BODY_BYTES, Repeats, SourceLimits, SourceNodes, decoded, wait_until_stored,
 };

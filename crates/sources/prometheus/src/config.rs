@@ -1,5 +1,6 @@
 //! The section `[prometheus]` of the configuration file.
 
+use oasis_handler::Acknowledge;
 use serde::{Deserialize, Serialize};
 
 /// Most exporters that are read.
@@ -26,16 +27,6 @@ pub struct PrometheusConfig {
     pub scrape: Vec<String>,
     /// Seconds between two scrapes of an exporter.
     pub scrape_interval: f64,
-}
-
-/// When a request is answered.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Acknowledge {
-    /// Once the archive has stored its samples; as `received` without an archive.
-    Stored,
-    /// Once the DAC has its samples.
-    Received,
 }
 
 impl Default for PrometheusConfig {

@@ -36,7 +36,7 @@ mod write;
 #[cfg(feature = "source")]
 mod tests;
 
-pub use config::{Acknowledge, BadConfig, PrometheusConfig};
+pub use config::{BadConfig, PrometheusConfig};
 #[cfg(feature = "source")]
 pub use source::RemoteWriteSource;
 

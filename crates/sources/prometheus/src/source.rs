@@ -1,7 +1,7 @@
 //! The source while it runs: its nodes, its counters, and the answers to requests.
 
 use crate::{
-    Acknowledge, PrometheusConfig,
+    PrometheusConfig,
     body::decompressed,
     message::{Message, Series, Version},
     names::Names,
@@ -9,7 +9,7 @@ use crate::{
     write::{Writer, Written},
 };
 use oasis_dac::Dac;
-use oasis_handler::{InletAnswer, InletRequest, StoredSamples};
+use oasis_handler::{Acknowledge, InletAnswer, InletRequest, StoredSamples};
 use oasis_source_node::{Repeats, SourceLimits, SourceNodes, wait_until_stored};
 use serde_json::{Value, json};
 use std::{

@@ -172,7 +172,7 @@ build-tests: page ## Build all programs and tests of the workspace
 	$(BUILD)
 
 # Most tests wait for processes most of the time: more of them run at once than there are processors.
-test-rust: build-tests postgresql promtool nginx alertmanager mail-server table-readers ## Rust: unit, property and end-to-end tests with real processes
+test-rust: build-tests postgresql promtool nginx alertmanager mosquitto mail-server table-readers ## Rust: unit, property and end-to-end tests with real processes
 	RUST_TEST_THREADS=$(or $(RUST_TEST_THREADS),4) cargo test $(TESTED) -- $(addprefix --skip ,$(WITH_PEERS))
 
 # Another choice of features than that of the other tests: what `make run` builds. OASIS_LIGHT_BIN names a program that is built already.
@@ -284,7 +284,7 @@ fuzz: ## Fuzz each parser for FUZZ_SECONDS (600) (nightly)
 	@cargo fuzz --version >/dev/null 2>&1 || cargo install --locked cargo-fuzz
 	for target in pdl_compile pdl_format; do \
 	  $(FUZZ) $$target fuzz/corpus/$$target crates/pdl/tests/corpus/good crates/pdl/tests/corpus/bad pdl -- -dict=fuzz/pdl.dict $(FUZZ_LIMITS); done
-	for target in batch_decode batch_round_trip configuration data_channel device_link eisa_decode file_spool http mcap_read otlp recording_read remote_write rules_compile segment_file sql websocket_decode websocket_messages; do \
+	for target in batch_decode batch_round_trip configuration data_channel device_link eisa_decode file_spool http mcap_read mqtt otlp recording_read remote_write rules_compile segment_file sql websocket_decode websocket_messages; do \
 	  $(FUZZ) $$target fuzz/corpus/$$target fuzz/seeds/$$target -- $(FUZZ_LIMITS); done
 
 fuzz-go: go ## Fuzz the decoders of Go for FUZZ_SECONDS (600) each
@@ -424,7 +424,7 @@ include packaging/sdks.mk
 
 ##@ Install what a machine lacks (asks for root)
 
-TOOLS := cpp maven postgresql nats-server cyclonedds promtool nginx alertmanager mail-server fault-tools embedded-tools browser go table-readers
+TOOLS := cpp maven postgresql nats-server cyclonedds promtool nginx alertmanager mosquitto mail-server fault-tools embedded-tools browser go table-readers
 tools: $(TOOLS) ## Install all that `make test` needs
 
 python: target/venv/installed build-tests ## Install sdk/python with its built library into target/venv (no root)
@@ -461,6 +461,9 @@ promtool: ## Install Debian's promtool if there is none (asks for root); it chec
 
 nginx: ## Install Debian's nginx if there is none (asks for root); a test runs the settings of a guide
 	@command -v nginx >/dev/null || { echo "installing nginx"; $(call install,nginx-light); }
+
+mosquitto: ## Install Debian's Mosquitto, to whose topics tests subscribe
+	@test -x /usr/sbin/mosquitto && command -v mosquitto_pub >/dev/null || { echo "installing mosquitto, mosquitto-clients"; $(call install,mosquitto mosquitto-clients); }
 
 alertmanager: ## Install Debian's Alertmanager, which tests notify
 	@test -x /usr/bin/prometheus-alertmanager || { echo "installing prometheus-alertmanager"; $(call install,prometheus-alertmanager); }

@@ -41,6 +41,8 @@ mod malformed;
 #[cfg(feature = "mdns")]
 mod mcp;
 mod mdns;
+#[cfg(feature = "mqtt")]
+mod mqtt;
 mod native_client;
 #[cfg(feature = "nats")]
 mod nats;

@@ -28,6 +28,7 @@ SETTINGS = {
     "[influxdb]\nenabled = true\n": ("[influxdb]", "influxdb"),
     "[otlp]\nenabled = true\n": ("[otlp]", "otlp"),
     "[prometheus]\nenabled = true\n": ("[prometheus]", "prometheus"),
+    '[mqtt]\nurl = "mqtt://127.0.0.1:1"\n': ("[mqtt]", "mqtt"),
     '[postgresql]\nurl = "host=127.0.0.1 dbname=plant"\n': ("[postgresql]", "postgresql"),
     '[notify.operators]\nkind = "mail"\nserver = "127.0.0.1"\n': ("[notify.operators]", "mail"),
     "[tem]\nmdns = true\n": ("mdns in [tem]", "mdns"),
@@ -73,7 +74,7 @@ def main() -> None:
 
 def version_has_features(program: Program) -> None:
     lines = program.run("--version").stdout.splitlines()
-    assert lines[1:] == ["built without: arrow, mcap, influxdb, lsp, man-pages, oidc, mail, otlp, postgresql, prometheus, mdns, nats, dds"], lines
+    assert lines[1:] == ["built without: arrow, mcap, influxdb, lsp, man-pages, oidc, mail, otlp, postgresql, mqtt, prometheus, mdns, nats, dds"], lines
     assert program.run("-V").stdout.splitlines() == lines[:1], lines
 
 

@@ -17,7 +17,7 @@ pub use guarded::Guarded;
 pub use http::{get, post, post_from, put_from, request};
 pub use native::{Incoming, Native, open, read};
 pub use plain_node::PlainNode;
-pub use process::{Oasis, oasis, program};
+pub use process::{Oasis, oasis, own_address, program};
 pub use programs::{
     Program, built, compile, compile_with, finish, generate, has_program, installed, repository,
 };

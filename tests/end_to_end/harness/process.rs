@@ -52,7 +52,7 @@ fn up<'a>(arguments: &[&'a str]) -> Vec<&'a str> {
 
 /// An address with a port of its own. It is outside of the ports that the system gives to connections and to others who ask for any (32768
 /// and above), so that a process can listen there again after its end.
-fn own_address() -> String {
+pub fn own_address() -> String {
     static NEXT: AtomicU16 = AtomicU16::new(FIRST_PORT);
     loop {
         let port = NEXT.fetch_add(1, Ordering::Relaxed);

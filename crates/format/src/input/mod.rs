@@ -45,7 +45,7 @@ pub use report::{Finding, Report};
 pub(crate) use series_set::SeriesSet;
 pub(crate) use text_lines::TextLines;
 pub(crate) use time::{DateOrder, TIME_NAMES, TimeForm, time_unit_of_name};
-pub use time::{TimeRefused, TimeUnit, checked as checked_time};
+pub use time::{TimeRefused, TimeUnit, checked as checked_time, parse_time};
 pub(crate) use time_shift::TimeShift;
 pub(crate) use units::{split_unit, unit_of};
 

@@ -183,6 +183,18 @@ impl TimeForm {
     }
 }
 
+/// Parses a time without a known form: a number since 1970 in the unit that its magnitude shows, or a date and time, the year first.
+///
+/// # Errors
+/// If it is neither, or beyond the times of an archive.
+pub fn parse_time(text: &str) -> Result<u64, TimeRefused> {
+    let form = match text.trim().parse() {
+        Ok(number) => TimeForm::Number { unit: TimeUnit::of_magnitude(number), has_comma: false },
+        Err(_) => TimeForm::Date(DateOrder::YearMonthDay),
+    };
+    form.parse(text).and_then(checked)
+}
+
 /// The unit that the end of a name states: `time_ms`.
 pub(crate) fn time_unit_of_name(name: &str) -> Option<TimeUnit> {
     let suffix = name.rsplit(['_', ' ', '.']).next().filter(|suffix| *suffix != name)?;

@@ -82,6 +82,8 @@ pub const RANGES: &[(&str, RangeInclusive<u64>)] = &[
     ("otlp.max_series", COUNT),
     ("prometheus.max_nodes", COUNT),
     ("prometheus.max_series", COUNT),
+    ("mqtt.max_nodes", COUNT),
+    ("mqtt.max_series", COUNT),
     ("dds.domain", 0..=232),
     ("dds.buffer_bytes", 1 << 20..=1 << 40),
     ("node.datagram_bytes", 0..=65_507),

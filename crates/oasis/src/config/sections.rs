@@ -88,4 +88,5 @@ sections! {
     influxdb: oasis_influxdb::Influxdb,
     otlp: oasis_otlp::Otlp,
     prometheus: oasis_prometheus::Prometheus,
+    mqtt: oasis_mqtt::Mqtt,
 }

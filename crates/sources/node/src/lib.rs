@@ -43,4 +43,4 @@ pub use rejected::Rejected;
 pub use repeats::Repeats;
 pub use sample::{DeclaredSample, SourceSample};
 pub use set::SourceNodes;
-pub use stored::wait_until_stored;
+pub use stored::{stored, wait_until_stored};

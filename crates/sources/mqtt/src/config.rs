@@ -1,0 +1,310 @@
+//! The section `[mqtt]` of the configuration file.
+
+use crate::{
+    address::{Address, BadAddress},
+    filter::{BadFilter, Filter},
+    names::{BadTemplate, Template},
+    secret::{BadSecret, PASSWORD, password},
+};
+use oasis_handler::Acknowledge;
+use serde::{Deserialize, Serialize};
+
+/// Most subscriptions.
+const MAX_SUBSCRIPTIONS: usize = 64;
+/// Longest client identifier, in bytes.
+const MAX_CLIENT_ID_BYTES: usize = 256;
+
+/// The settings of the source.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct MqttConfig {
+    /// `mqtt://HOST:PORT` or `mqtts://HOST:PORT`, without user and password; empty for none.
+    pub url: String,
+    /// The version of the protocol.
+    pub version: ProtocolVersion,
+    /// The name under which the broker keeps the session. No other client of the broker may have it.
+    pub client_id: String,
+    /// User name; empty for none.
+    pub user: String,
+    /// File with the user's password in its first line, which others cannot read; empty for the environment variable `OASIS_MQTT_PASSWORD`.
+    pub password_file: String,
+    /// File with the CA certificates (PEM) of the broker; empty for those of the system.
+    pub ca_file: String,
+    /// File with a certificate (PEM) that shows the broker who this is; empty for none.
+    pub certificate: String,
+    /// File with the key of that certificate.
+    pub key: String,
+    /// Whether a broker on another machine is used without TLS.
+    pub accept_plaintext: bool,
+    /// The topics that are received.
+    pub subscribe: Vec<SubscriptionConfig>,
+    /// Most nodes.
+    pub max_nodes: usize,
+    /// Most series: each is an instance.
+    pub max_series: usize,
+    /// When a message is acknowledged to the broker.
+    pub acknowledge: Acknowledge,
+}
+
+/// A subscription.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SubscriptionConfig {
+    /// The topics, such as `plant/+/temperature`.
+    pub topic: String,
+    /// The meaning of the messages.
+    #[serde(default)]
+    pub format: PayloadFormat,
+    /// The node of a message. `{1}` stands for what the first wildcard matches.
+    #[serde(default = "default_node")]
+    pub node: String,
+    /// The instance of a message. `{topic}` stands for the topic.
+    #[serde(default = "default_instance")]
+    pub instance: String,
+    /// The name of the type; empty for the last level of `topic` without a wildcard.
+    #[serde(default, rename = "type")]
+    pub type_name: String,
+    /// The member of a JSON object with the time of the sample; empty for the time of receipt.
+    #[serde(default)]
+    pub time: String,
+    /// Whether messages are taken that the broker retained before the subscription.
+    #[serde(default)]
+    pub retained: bool,
+}
+
+/// A version of the protocol.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ProtocolVersion {
+    /// 3.1.1
+    #[serde(rename = "3.1.1")]
+    V3,
+    /// 5
+    #[default]
+    #[serde(rename = "5")]
+    V5,
+}
+
+/// The meaning of messages.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum PayloadFormat {
+    /// A value of JSON: the members of an object are metrics.
+    #[default]
+    Json,
+    /// A number in digits: the metric `value`.
+    Number,
+    /// A text: the metric `value`.
+    Text,
+}
+
+impl Default for MqttConfig {
+    fn default() -> Self {
+        Self {
+            url: String::new(),
+            version: ProtocolVersion::default(),
+            client_id: "oasis".into(),
+            user: String::new(),
+            password_file: String::new(),
+            ca_file: String::new(),
+            certificate: String::new(),
+            key: String::new(),
+            accept_plaintext: false,
+            subscribe: Vec::new(),
+            max_nodes: 1_000,
+            max_series: 10_000,
+            acknowledge: Acknowledge::Stored,
+        }
+    }
+}
+
+fn default_node() -> String {
+    "mqtt".into()
+}
+
+fn default_instance() -> String {
+    "{topic}".into()
+}
+
+/// A section that cannot work.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum BadConfig {
+    /// The address cannot be used.
+    #[error("mqtt.url: {0}")]
+    Address(#[from] BadAddress),
+    /// The broker is on another machine, in the clear.
+    #[error(
+        "mqtt.url leads to {0} without TLS: write mqtts:// (and mqtt.ca_file for a CA of your own); or set mqtt.accept_plaintext = true if you trust the network"
+    )]
+    Plaintext(String),
+    /// The password cannot be read.
+    #[error(transparent)]
+    Secret(#[from] BadSecret),
+    /// A user without a password.
+    #[error("mqtt.user has no password: set mqtt.password_file, or the environment variable {PASSWORD}")]
+    NoPassword,
+    /// Half a pair.
+    #[error("mqtt.certificate and mqtt.key belong together: set both, or neither")]
+    HalfACertificate,
+    /// A name that brokers refuse.
+    #[error(
+        "mqtt.client_id: {0:?} is no name of 1 to {MAX_CLIENT_ID_BYTES} bytes without control characters"
+    )]
+    ClientId(String),
+    /// Nothing would be received.
+    #[error(
+        "mqtt.subscribe is empty: nothing would be received; name a topic, such as subscribe = [{{ topic = \"plant/#\" }}]"
+    )]
+    NoSubscription,
+    /// A broker refuses so many.
+    #[error("mqtt.subscribe has {0} topics, more than {MAX_SUBSCRIPTIONS}: use + and #")]
+    Subscriptions(usize),
+    /// The topic cannot be subscribed.
+    #[error("mqtt.subscribe: {0}")]
+    Filter(#[from] BadFilter),
+    /// A message would arrive twice.
+    #[error(
+        "mqtt.subscribe: {0:?} and {1:?} have topics in common, and a broker may send these twice: keep them apart"
+    )]
+    Overlap(String, String),
+    /// A name cannot be made.
+    #[error("mqtt.subscribe: {0}")]
+    Template(#[from] BadTemplate),
+    /// Only objects have members.
+    #[error("mqtt.subscribe: {0:?} has a time, which only messages with the format json have")]
+    Time(String),
+    /// Nothing could be taken.
+    #[error("mqtt.{0} is 0: nothing could be taken")]
+    Zero(&'static str),
+    /// The program lacks the source.
+    #[error(
+        "mqtt.url needs the feature mqtt, which this program was built without: cargo build --features mqtt"
+    )]
+    NotBuilt,
+}
+
+/// Settings that can work.
+#[derive(Debug, Clone)]
+#[cfg_attr(not(feature = "source"), allow(dead_code, reason = "only a connection uses it"))]
+pub(crate) struct Checked {
+    pub address: Address,
+    pub subscriptions: Vec<Subscription>,
+}
+
+/// A subscription that can work.
+#[derive(Debug, Clone)]
+#[cfg_attr(not(feature = "source"), allow(dead_code, reason = "only a connection uses it"))]
+pub(crate) struct Subscription {
+    pub filter: Filter,
+    pub format: PayloadFormat,
+    pub node: Template,
+    pub instance: Template,
+    pub type_name: String,
+    pub time: Option<String>,
+    pub takes_retained: bool,
+}
+
+impl MqttConfig {
+    /// Checks the settings, and that the files with secrets can be read.
+    pub(crate) fn checked(&self) -> Result<Checked, BadConfig> {
+        let address = Address::parse(&self.url)?;
+        if !address.is_encrypted && !address.is_local() && !self.accept_plaintext {
+            return Err(BadConfig::Plaintext(address.to_string()));
+        }
+        if !self.user.is_empty() && password(&self.password_file)?.is_none() {
+            return Err(BadConfig::NoPassword);
+        }
+        if self.certificate.is_empty() != self.key.is_empty() {
+            return Err(BadConfig::HalfACertificate);
+        }
+        let id = &self.client_id;
+        if id.is_empty() || id.len() > MAX_CLIENT_ID_BYTES || id.chars().any(char::is_control) {
+            return Err(BadConfig::ClientId(id.chars().take(MAX_CLIENT_ID_BYTES).collect()));
+        }
+        let limits = [("max_nodes", self.max_nodes), ("max_series", self.max_series)];
+        if let Some((name, _)) = limits.iter().find(|(_, limit)| *limit == 0) {
+            return Err(BadConfig::Zero(name));
+        }
+        Ok(Checked { address, subscriptions: self.subscriptions()? })
+    }
+
+    fn subscriptions(&self) -> Result<Vec<Subscription>, BadConfig> {
+        match self.subscribe.len() {
+            0 => return Err(BadConfig::NoSubscription),
+            count if count > MAX_SUBSCRIPTIONS => return Err(BadConfig::Subscriptions(count)),
+            _ => {}
+        }
+        let mut checked: Vec<Subscription> = Vec::new();
+        for config in &self.subscribe {
+            let subscription = Subscription::new(config)?;
+            let mut others = checked.iter().map(|known| &known.filter);
+            if let Some(other) = others.find(|known| known.overlaps(&subscription.filter)) {
+                return Err(BadConfig::Overlap(other.as_str().into(), config.topic.clone()));
+            }
+            checked.push(subscription);
+        }
+        Ok(checked)
+    }
+}
+
+impl Subscription {
+    fn new(config: &SubscriptionConfig) -> Result<Self, BadConfig> {
+        let filter = Filter::parse(&config.topic)?;
+        if !config.time.is_empty() && config.format != PayloadFormat::Json {
+            return Err(BadConfig::Time(config.topic.clone()));
+        }
+        let of_filter = filter.name().unwrap_or("mqtt").to_owned();
+        Ok(Self {
+            format: config.format,
+            node: Template::of_node(&config.node, &filter)?,
+            instance: Template::of_instance(&config.instance, &filter)?,
+            type_name: Some(config.type_name.clone()).filter(|name| !name.is_empty()).unwrap_or(of_filter),
+            time: Some(config.time.clone()).filter(|name| !name.is_empty()),
+            takes_retained: config.retained,
+            filter,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn subscription(topic: &str) -> SubscriptionConfig {
+        SubscriptionConfig {
+            topic: topic.into(),
+            format: PayloadFormat::Json,
+            node: default_node(),
+            instance: default_instance(),
+            type_name: String::new(),
+            time: String::new(),
+            retained: false,
+        }
+    }
+
+    fn of(topics: &[&str]) -> MqttConfig {
+        let subscribe = topics.iter().map(|topic| subscription(topic)).collect();
+        MqttConfig { url: "mqtt://localhost".into(), subscribe, ..MqttConfig::default() }
+    }
+
+    fn error(config: &MqttConfig) -> String {
+        config.checked().unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_section_that_cannot_work_is_refused_with_a_remedy() {
+        let good = of(&["plant/+/temperature", "plant/+/pressure/#"]);
+        assert_eq!(good.checked().unwrap().subscriptions[1].type_name, "pressure");
+        assert!(error(&of(&[])).contains("name a topic"));
+        assert!(error(&of(&["a/+", "+/b"])).contains("twice"));
+        assert!(error(&of(&["a/b#"])).contains("a/b#"));
+        let far = MqttConfig { url: "mqtt://broker.example.org:1883".into(), ..of(&["a"]) };
+        assert!(error(&far).contains("accept_plaintext"));
+        assert!(MqttConfig { accept_plaintext: true, ..far }.checked().is_ok());
+        assert!(error(&MqttConfig { key: "a".into(), ..of(&["a"]) }).contains("both"));
+        assert!(error(&MqttConfig { client_id: String::new(), ..of(&["a"]) }).contains("client_id"));
+        assert!(error(&MqttConfig { max_nodes: 0, ..of(&["a"]) }).contains("max_nodes"));
+        let number =
+            SubscriptionConfig { format: PayloadFormat::Number, time: "t".into(), ..subscription("a") };
+        assert!(error(&MqttConfig { subscribe: vec![number], ..of(&[]) }).contains("json"));
+    }
+}

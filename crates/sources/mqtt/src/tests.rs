@@ -1,0 +1,64 @@
+use crate::{MqttConfig, PayloadFormat, Receiver, SubscriptionConfig};
+use oasis_dac::{Config, Dac, Instance};
+use std::sync::Arc;
+
+fn subscription(topic: &str, format: PayloadFormat) -> SubscriptionConfig {
+    SubscriptionConfig {
+        topic: topic.into(),
+        format,
+        node: "plant-{1}".into(),
+        instance: "{topic}".into(),
+        type_name: String::new(),
+        time: String::new(),
+        retained: false,
+    }
+}
+
+fn receiver(dac: &Arc<Dac>, subscribe: Vec<SubscriptionConfig>) -> Receiver {
+    let url = "mqtt://localhost".into();
+    let config = MqttConfig { url, subscribe, max_series: 2, ..MqttConfig::default() };
+    Receiver::new(&config, dac.clone()).unwrap()
+}
+
+fn instance(dac: &Dac, name: &str) -> Arc<Instance> {
+    let mut all = dac.registry.instances().into_iter().filter(|instance| &*instance.name == name);
+    all.next().unwrap()
+}
+
+#[test]
+fn messages_become_samples_of_the_node_that_a_wildcard_names() {
+    let dac = Dac::new(Config::default());
+    let subscribe = vec![
+        subscription("plant/+/temperature", PayloadFormat::Number),
+        subscription("plant/+/state", PayloadFormat::Json),
+    ];
+    let mut receiver = receiver(&dac, subscribe);
+    receiver.receive("plant/a*/temperature", b"21", false);
+    receiver.receive("plant/a*/temperature", b"21.5", false);
+    receiver.receive("plant/a*/state", br#"{"on": true}"#, false);
+    receiver.flush();
+    let temperature = instance(&dac, "plant/a*/temperature");
+    assert_eq!(temperature.probe_type.name, "temperature");
+    assert_eq!(temperature.ledger().last_sequence, 2);
+    assert_eq!(instance(&dac, "plant/a*/state").probe_type.metrics[0].name, "on");
+    let counters = receiver.counters();
+    assert_eq!((counters.samples, counters.nodes, counters.series), (3, 1, 2));
+    assert!(dac.registry.nodes().iter().any(|node| &*node.identity.name == "plant-a%2A"));
+}
+
+#[test]
+fn refused_messages_are_counted_with_a_reason() {
+    let dac = Dac::new(Config::default());
+    let mut receiver = receiver(&dac, vec![subscription("plant/+", PayloadFormat::Json)]);
+    receiver.receive("other", b"1", false);
+    receiver.receive("plant/a", b"{", false);
+    receiver.receive("plant/a", b"1", true);
+    for topic in ["plant/a", "plant/b", "plant/c"] {
+        receiver.receive(topic, b"1", false);
+    }
+    receiver.flush();
+    let counters = receiver.counters();
+    assert_eq!((counters.samples, counters.refused_messages, counters.retained_messages), (2, 3, 1));
+    let newest = counters.newest_refusal.as_deref().unwrap();
+    assert!(newest.contains("plant/c") && newest.contains("max_series"), "{newest}");
+}

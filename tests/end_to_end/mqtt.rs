@@ -1,0 +1,262 @@
+//! Topics of Mosquitto.
+
+use crate::harness::{Oasis, eventually_shown, get, has_program, own_address};
+use oasis_tls::{Authority, Lifetime};
+use serde_json::{Value, json};
+use std::{
+    fs,
+    io::Write,
+    net::TcpStream,
+    os::unix::fs::PermissionsExt,
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+};
+use tempfile::TempDir;
+
+const MOSQUITTO: &str = "/usr/sbin/mosquitto";
+
+/// Mosquitto, which keeps sessions on disk.
+struct Broker {
+    child: Child,
+    address: String,
+    config: PathBuf,
+    folder: TempDir,
+}
+
+impl Broker {
+    fn start(settings: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let address = own_address();
+        let port = address.rsplit_once(':').unwrap().1;
+        let config = folder.path().join("mosquitto.conf");
+        let data = folder.path().join("data");
+        fs::create_dir(&data).unwrap();
+        // Without the user, a broker of root could not write there.
+        let user = std::env::var("USER").unwrap_or_else(|_| "root".into());
+        let text = format!(
+            "user {user}\nlistener {port} 127.0.0.1\npersistence true\npersistence_location {}/\n\
+             autosave_interval 1\nautosave_on_changes true\n{settings}\n",
+            data.display()
+        );
+        fs::write(&config, text).unwrap();
+        let child = Self::run(&config, &address);
+        Self { child, address, config, folder }
+    }
+
+    fn run(config: &Path, address: &str) -> Child {
+        let mut command = Command::new(MOSQUITTO);
+        command.arg("-c").arg(config).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        let child = command.spawn().unwrap();
+        eventually_shown("Mosquitto listens", || {
+            TcpStream::connect(address).map(drop).map_err(|error| json!(error.to_string()))
+        });
+        child
+    }
+
+    fn kill(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
+    fn restart(&mut self) {
+        self.child = Self::run(&self.config, &self.address);
+    }
+
+    fn publish(&self, topic: &str, lines: &str, more: &[&str]) {
+        let port = self.address.rsplit_once(':').unwrap().1;
+        let mut child = Command::new("mosquitto_pub")
+            .args(["-h", "127.0.0.1", "-p", port, "-q", "1", "-t", topic, "-l"])
+            .args(more)
+            .stdin(Stdio::piped())
+            .spawn()
+            .unwrap();
+        child.stdin.take().unwrap().write_all(lines.as_bytes()).unwrap();
+        assert!(child.wait().unwrap().success());
+    }
+}
+
+impl Drop for Broker {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn config(folder: &Path, settings: &str) -> Vec<String> {
+    let config = folder.join("oasis.toml");
+    let others = "[rules]\nenabled = false\n\n[doors]\nrate_limit = 0\n";
+    fs::write(&config, format!("[mqtt]\n{settings}\n{others}")).unwrap();
+    let archive = folder.join("archive");
+    ["--config", config.to_str().unwrap(), "--archive", archive.to_str().unwrap()].map(Into::into).into()
+}
+
+fn dac(folder: &Path, settings: &str) -> Oasis {
+    let arguments = config(folder, settings);
+    Oasis::dac(&arguments.iter().map(String::as_str).collect::<Vec<_>>())
+}
+
+/// The entry of the handler.
+fn handler(dac: &Oasis) -> Value {
+    let handlers = get(dac, "/api/v1/handlers");
+    let found = handlers["handlers"].as_array().unwrap().iter().find(|handler| handler["name"] == "mqtt");
+    found.unwrap_or_else(|| panic!("no handler in {handlers}")).clone()
+}
+
+fn until(dac: &Oasis, what: &str, is_met: impl Fn(&Value) -> bool) -> Value {
+    eventually_shown(what, || {
+        let handler = handler(dac);
+        if is_met(&handler["state"]) { Ok(handler["state"].clone()) } else { Err(handler) }
+    })
+}
+
+fn until_subscribed(dac: &Oasis) {
+    until(dac, "the subscription", |state| state["subscribed"] == true);
+}
+
+/// All samples of an instance, as the values of one metric.
+fn values(dac: &Oasis, node: &str, instance: &str, metric: &str) -> Vec<f64> {
+    let instance = instance.replace('/', "%2F");
+    let document =
+        get(dac, &format!("/api/v1/samples?node={node}&instance={instance}&from=2020-01-01T00:00:00Z"));
+    let messages = document["messages"].as_array().cloned().unwrap_or_default();
+    let samples = messages.iter().filter_map(|message| message["samples"].as_array()).flatten();
+    samples.map(|sample| sample["metrics"][metric].as_f64().unwrap()).collect()
+}
+
+fn until_values(dac: &Oasis, node: &str, instance: &str, expected: &[f64]) {
+    eventually_shown("the values", || {
+        let instances = get(dac, &format!("/api/v1/instances?node={node}"));
+        let is_known = instances["instances"].as_array().is_some_and(|all| !all.is_empty());
+        let mut values = if is_known { values(dac, node, instance, "value") } else { Vec::new() };
+        // A DAC that is killed before it acknowledges gets messages again.
+        values.sort_by(f64::total_cmp);
+        values.dedup();
+        if values == expected { Ok(()) } else { Err(json!([values.len(), values.last(), handler(dac)])) }
+    });
+}
+
+fn lines(range: std::ops::Range<u32>) -> String {
+    range.map(|number| format!("{number}\n")).collect()
+}
+
+fn numbers(range: std::ops::Range<u32>) -> Vec<f64> {
+    range.map(f64::from).collect()
+}
+
+#[test]
+fn each_message_is_a_sample_in_both_versions() {
+    if !has_program(MOSQUITTO, "mosquitto mosquitto-clients") {
+        return;
+    }
+    for version in ["3.1.1", "5"] {
+        let broker = Broker::start("allow_anonymous true\nmax_queued_messages 0");
+        let folder = tempfile::tempdir().unwrap();
+        let settings = format!(
+            "url = 'mqtt://{}'\nversion = '{version}'\nsubscribe = [\n\
+             {{ topic = 'plant/+/level', format = 'number', node = 'plant-{{1}}', instance = 'level' }},\n\
+             {{ topic = 'plant/+/state', node = 'plant-{{1}}', instance = 'state', time = 't' }},\n]\n",
+            broker.address
+        );
+        broker.publish("plant/tank/level", "7\n", &["-r"]);
+        let dac = dac(folder.path(), &settings);
+        until_subscribed(&dac);
+        broker.publish("plant/tank/level", &lines(0..500), &[]);
+        until_values(&dac, "plant-tank", "level", &numbers(0..500));
+        assert_eq!(
+            values(&dac, "plant-tank", "level", "value"),
+            numbers(0..500),
+            "in their order, each once"
+        );
+
+        // Messages that are no samples harm no others.
+        broker.publish("plant/tank/level", "on\n", &[]);
+        broker.publish("plant/tank/state", &format!("{{\"a\": \"{}\"}}\n", "x".repeat(2 << 20)), &[]);
+        broker.publish(
+            "plant/tank/state",
+            "{\"t\": 1764424800123, \"pump\": {\"on\": true}, \"rpm\": 900}\n",
+            &[],
+        );
+        let state = until(&dac, "the last message", |state| state["samples"] == 501);
+        assert_eq!(state["refused_messages"], 2, "{state}");
+        assert_eq!(values(&dac, "plant-tank", "state", "rpm"), [900.0]);
+        let document = get(&dac, "/api/v1/samples?node=plant-tank&instance=state&from=earliest");
+        let sample = &document["messages"][0]["samples"][0];
+        assert_eq!(sample["time"], 1_764_424_800_123_000_000_u64, "{document}");
+        assert_eq!(sample["metrics"]["pump.on"], true);
+    }
+}
+
+#[test]
+fn a_broker_and_a_dac_that_are_killed_lose_nothing() {
+    if !has_program(MOSQUITTO, "mosquitto mosquitto-clients") {
+        return;
+    }
+    let mut broker = Broker::start("allow_anonymous true\nmax_queued_messages 0");
+    let folder = tempfile::tempdir().unwrap();
+    let settings = format!(
+        "url = 'mqtt://{}'\nsubscribe = [{{ topic = 'plant/#', format = 'number' }}]\n",
+        broker.address
+    );
+    let first = dac(folder.path(), &settings);
+    until_subscribed(&first);
+    broker.publish("plant/level", &lines(0..100), &[]);
+    until_values(&first, "mqtt", "plant/level", &numbers(0..100));
+
+    // The broker keeps messages while the DAC is away.
+    let (listen, channel) = (first.listen().to_owned(), first.channel().to_owned());
+    first.kill();
+    broker.publish("plant/level", &lines(100..200), &[]);
+    let arguments = config(folder.path(), &settings);
+    let arguments: Vec<_> = arguments.iter().map(String::as_str).collect();
+    let second = Oasis::dac_at(&listen, &channel, &arguments);
+    until_values(&second, "mqtt", "plant/level", &numbers(0..200));
+
+    broker.kill();
+    until(&second, "the broken connection", |state| state["connected"] == false);
+    broker.restart();
+    until_subscribed(&second);
+    broker.publish("plant/level", &lines(200..300), &[]);
+    until_values(&second, "mqtt", "plant/level", &numbers(0..300));
+    assert_eq!(handler(&second)["state"]["refused_messages"], 0);
+}
+
+#[test]
+fn tls_and_a_password_prove_both_sides() {
+    if !has_program(MOSQUITTO, "mosquitto mosquitto-clients") {
+        return;
+    }
+    let keys = tempfile::tempdir().unwrap();
+    let authority = Authority::create(&keys.path().join("ca")).unwrap();
+    let issued = authority.issue_server(&["127.0.0.1".into()], Lifetime::days(30)).unwrap();
+    let (passwords, password) = (keys.path().join("passwords"), keys.path().join("password"));
+    let mut made = Command::new("mosquitto_passwd");
+    made.args(["-b", "-c"]).arg(&passwords).args(["oasis", "a secret"]);
+    assert!(made.status().unwrap().success());
+    fs::write(&password, "wrong\n").unwrap();
+    fs::set_permissions(&password, fs::Permissions::from_mode(0o600)).unwrap();
+    let ca = authority.certificate().display().to_string();
+    let broker = Broker::start(&format!(
+        "cafile {ca}\ncertfile {}\nkeyfile {}\npassword_file {}\nallow_anonymous false",
+        issued.certificate.display(),
+        issued.key.display(),
+        passwords.display()
+    ));
+    let folder = tempfile::tempdir().unwrap();
+    let settings = format!(
+        "url = 'mqtts://{}'\nuser = 'oasis'\npassword_file = '{}'\nca_file = '{ca}'\n\
+         subscribe = [{{ topic = 'plant/#', format = 'number' }}]\n",
+        broker.address,
+        password.display()
+    );
+    let dac = dac(folder.path(), &settings);
+    eventually_shown("the broker refuses the password", || {
+        let handler = handler(&dac);
+        if handler.to_string().contains("mqtt.password_file") { Ok(()) } else { Err(handler) }
+    });
+    fs::write(&password, "a secret\n").unwrap();
+    until_subscribed(&dac);
+    broker.publish("plant/level", &lines(0..10), &["--cafile", &ca, "-u", "oasis", "-P", "a secret"]);
+    until_values(&dac, "mqtt", "plant/level", &numbers(0..10));
+    assert!(!handler(&dac).to_string().contains("a secret"));
+    assert!(broker.folder.path().exists());
+}

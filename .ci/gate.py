@@ -3,20 +3,26 @@
 Targets run one after another. Those of `--beside` run at the same time in a lane of their own, whose output appears target by
 target. A stage ends with both lanes; `then` begins the next one. With `--partial` the targets that `partial_checks.py` knows
 run only if what they depend on has changed. A lane ends with its first target that fails, and no stage begins after that. The
-processor time is that of all processes that a target waited for.
+processor time is that of all processes that a target waited for. The last lines of targets that failed stand once more at the end.
 """
 
 import argparse
+import collections
 import os
 import subprocess
 import sys
 import tempfile
+import threading
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import IO
 
 import partial_checks
+
+# Lines of a failed target that stand once more at the end: a few failed tests with their messages.
+LAST_LINES = 80
+READ_TIMEOUT_SECONDS = 10
 
 
 @dataclass(frozen=True)
@@ -27,6 +33,7 @@ class Phase:
     wall_seconds: float
     processor_seconds: float
     passed: bool
+    last_lines: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -37,22 +44,39 @@ class Stage:
     beside: list[str]
 
 
-def run_target(name: str, output: IO[bytes] | int | None) -> Phase:
-    """Runs `make NAME`."""
+def run_target(name: str, show: Callable[[str], object]) -> Phase:
+    """Runs `make NAME`, and shows each line of its output."""
     started = time.monotonic()
     command = ["make", "--no-print-directory", name]
-    child = subprocess.Popen(command, cwd=partial_checks.ROOT, stdin=subprocess.DEVNULL, stdout=output, stderr=output)
+    pipe = subprocess.PIPE
+    child = subprocess.Popen(
+        command, cwd=partial_checks.ROOT, stdin=subprocess.DEVNULL, stdout=pipe, stderr=subprocess.STDOUT, errors="replace"
+    )
+    assert child.stdout is not None
+    output, last_lines = child.stdout, collections.deque[str](maxlen=LAST_LINES)
+
+    def read() -> None:
+        with output:
+            for line in output:
+                show(line)
+                last_lines.append(line)
+
+    reader = threading.Thread(target=read, daemon=True)
+    reader.start()
     _, status, used = os.wait4(child.pid, 0)
     child.returncode = os.waitstatus_to_exitcode(status)
-    return Phase(name, time.monotonic() - started, used.ru_utime + used.ru_stime, child.returncode == 0)
+    # A process that outlives the target may hold its output open.
+    reader.join(timeout=READ_TIMEOUT_SECONDS)
+    seconds = time.monotonic() - started
+    return Phase(name, seconds, used.ru_utime + used.ru_stime, child.returncode == 0, tuple(last_lines))
 
 
 def run_captured(name: str) -> Phase:
     """Runs a target, and prints its output when it has ended."""
-    with tempfile.TemporaryFile() as output:
-        phase = run_target(name, output)
+    with tempfile.TemporaryFile("w+") as output:
+        phase = run_target(name, output.write)
         output.seek(0)
-        text = output.read().decode(errors="replace")
+        text = output.read()
     print(f"== make {name}, beside\n{text}", end="", flush=True)
     return phase
 
@@ -60,7 +84,7 @@ def run_captured(name: str) -> Phase:
 def run_shown(name: str) -> Phase:
     """Runs a target in the foreground."""
     print(f"== make {name}", flush=True)
-    return run_target(name, None)
+    return run_target(name, lambda line: print(line, end="", flush=True))
 
 
 def run_lane(targets: list[str], shown: bool) -> list[Phase]:
@@ -82,6 +106,12 @@ def table(phases: list[Phase], wall_seconds: float) -> str:
         failed = "" if phase.passed else "  FAILED"
         lines.append(f"{phase.name:<{width}}  {phase.wall_seconds:>6.0f} s  {phase.processor_seconds:>7.0f} s{failed}")
     return "\n".join(lines)
+
+
+def endings(phases: list[Phase]) -> str:
+    """The last lines of targets that failed."""
+    failed = (phase for phase in phases if not phase.passed)
+    return "".join(f"\n== make {phase.name} failed, its last lines:\n{''.join(phase.last_lines)}" for phase in failed)
 
 
 def leave_out(stages: list[Stage]) -> list[Stage]:
@@ -143,7 +173,7 @@ def main() -> int:
         stages = leave_out(stages)
     started = time.monotonic()
     phases = run_stages(stages)
-    print(f"\n{table(phases, time.monotonic() - started)}", flush=True)
+    print(f"{endings(phases)}\n{table(phases, time.monotonic() - started)}", flush=True)
     return 0 if all(phase.passed for phase in phases) else 1
 
 

@@ -3,7 +3,6 @@
 import contextlib
 import io
 import re
-import subprocess
 import sys
 import unittest
 from pathlib import Path
@@ -134,11 +133,17 @@ class Lanes(unittest.TestCase):
         ):
             self.assertEqual(gate.leave_out(stages), [gate.Stage(["test-rust"], ["test-python"])])
 
-    def test_a_target_reports_the_time_of_its_processes(self) -> None:
-        phase = gate.run_target("no-such-target", subprocess.DEVNULL)
+    def test_a_target_reports_the_time_of_its_processes_and_its_last_lines(self) -> None:
+        shown: list[str] = []
+        phase = gate.run_target("no-such-target", shown.append)
         self.assertFalse(phase.passed)
         self.assertGreaterEqual(phase.wall_seconds, 0.0)
-        self.assertGreater(phase.processor_seconds, 0.0)
+        self.assertIn("no-such-target", "".join(phase.last_lines))
+        self.assertEqual("".join(shown), "".join(phase.last_lines))
+
+    def test_the_last_lines_of_what_failed_stand_at_the_end(self) -> None:
+        phases = [gate.Phase("test-web", 1.0, 1.0, True, ("fine\n",)), gate.Phase("test-go", 1.0, 1.0, False, ("panic\n",))]
+        self.assertEqual(gate.endings(phases), "\n== make test-go failed, its last lines:\npanic\n")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
 //! Doors: the transports through which browsers and scripts receive samples of the DAC.
 //!
 //! A door decides only *how to wait* and *how to write*. Samples come from the topic logs and, for all doors alike, from the `past`. Two doors share one
-//! path: WebSocket in the native protocol and in the format of 2012 (`websocket`). Four are for clients that read text: server-sent events, a stream of
+//! path: WebSocket in the native protocol and in the format of 2012 (`websocket`); viewers that speak the protocol of Foxglove have a task each
+//! (`foxglove`). Four are for clients that read text: server-sent events, a stream of
 //! lines, long poll and poll (`text`). A door must not depend on how samples arrived, nor on the HTTP API and the page, which are a layer above
 //! (`oasis-api`).
 //!
@@ -99,6 +100,8 @@ mod config;
 pub mod delta;
 mod doors;
 mod fleet;
+#[cfg(feature = "mcap")]
+mod foxglove;
 mod past;
 mod places;
 mod resume;

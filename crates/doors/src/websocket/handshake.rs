@@ -1,4 +1,4 @@
-//! RFC 6455 section 4.2: from an HTTP request to a socket on a shard.
+//! RFC 6455 section 4.2: from an HTTP request to a socket on a shard, or to the task of a viewer.
 
 use super::{
     client::EisaClient,
@@ -7,6 +7,8 @@ use super::{
     transport::Transport,
 };
 use crate::Doors;
+#[cfg(feature = "mcap")]
+use crate::foxglove::{self, ViewerOptions};
 use axum::{
     extract::{ConnectInfo, Request, State},
     http::{HeaderMap, HeaderValue, Method, StatusCode, header},
@@ -43,9 +45,9 @@ fn open(doors: &Doors, peer: SocketAddr, mut request: Request) -> Result<Respons
     let headers = request.headers();
     let opening = opening(request.method(), headers)?;
     doors.admit(headers, "pages of other sites may not connect (doors.allowed_origins)")?;
-    let protocol = protocol(&opening, request.uri().query().unwrap_or_default())
+    let offer = Offer::read(&opening, request.uri().query().unwrap_or_default())
         .inspect_err(|_| doors.admission.count_refused("subprotocol"))?;
-    may_speak(&caller, &protocol).inspect_err(|refusal| doors.admission.count_refused(refusal.code()))?;
+    offer.authorize(&caller).inspect_err(|refusal| doors.admission.count_refused(refusal.code()))?;
     let address = doors.places.resident(peer.ip()).map_err(|(code, problem)| {
         doors.admission.count_refused(code);
         problem
@@ -61,16 +63,28 @@ fn open(doors: &Doors, peer: SocketAddr, mut request: Request) -> Result<Respons
     };
     let accept = HeaderValue::try_from(opening.accept)
         .map_err(|_| no_websocket("Sec-WebSocket-Key cannot be answered"))?;
-    let is_native = matches!(protocol, Protocol::Native(_));
+    let subprotocol = offer.subprotocol();
     let place = ConnectionPermit::new(total, address, connection);
-    tokio::spawn(hand_over(doors.clone(), caller, upgrade, protocol, place));
+    match offer {
+        Offer::Shard(protocol) => {
+            tokio::spawn(hand_over(doors.clone(), caller, upgrade, protocol, place));
+        }
+        #[cfg(feature = "mcap")]
+        Offer::Viewer(_, options) => {
+            let doors = doors.clone();
+            tokio::spawn(async move {
+                let Some((stream, early)) = upgraded(upgrade).await else { return };
+                foxglove::serve(doors, caller, options, (stream, early), place).await;
+            });
+        }
+    }
     let mut response = StatusCode::SWITCHING_PROTOCOLS.into_response();
     let answers = response.headers_mut();
     answers.insert(header::CONNECTION, HeaderValue::from_static("upgrade"));
     answers.insert(header::UPGRADE, HeaderValue::from_static("websocket"));
     answers.insert(header::SEC_WEBSOCKET_ACCEPT, accept);
-    if is_native {
-        answers.insert(header::SEC_WEBSOCKET_PROTOCOL, HeaderValue::from_static(NATIVE));
+    if let Some(name) = subprotocol {
+        answers.insert(header::SEC_WEBSOCKET_PROTOCOL, HeaderValue::from_static(name));
     }
     Ok(response)
 }
@@ -96,17 +110,54 @@ fn no_websocket(detail: &str) -> Problem {
     Problem::new(StatusCode::BAD_REQUEST, "websocket_handshake", detail)
 }
 
-/// The protocol that the client speaks. A client that offers only other subprotocols is refused.
-fn protocol(opening: &Opening, query: &str) -> Result<Protocol, Problem> {
-    if opening.protocols.iter().any(|offered| offered == NATIVE) {
-        return Ok(Protocol::Native(Default::default()));
+/// The protocol that a client offers.
+#[derive(Debug)]
+enum Offer {
+    /// A protocol of the shards.
+    Shard(Protocol),
+    /// The protocol of Foxglove, by the name that the client uses.
+    #[cfg(feature = "mcap")]
+    Viewer(&'static str, ViewerOptions),
+}
+
+impl Offer {
+    /// Finds it among the subprotocols. A client that offers only others is refused.
+    fn read(opening: &Opening, query: &str) -> Result<Self, Problem> {
+        if opening.protocols.iter().any(|offered| offered == NATIVE) {
+            return Ok(Self::Shard(Protocol::Native(Default::default())));
+        }
+        #[cfg(feature = "mcap")]
+        if let Some(name) = foxglove::offered(&opening.protocols) {
+            return Ok(Self::Viewer(name, ViewerOptions::parse(query)?));
+        }
+        if opening.protocols.is_empty() {
+            let client = EisaClient { is_packed: is_packed(query)?, ..EisaClient::default() };
+            return Ok(Self::Shard(Protocol::Eisa(client)));
+        }
+        let viewers =
+            if cfg!(feature = "mcap") { "foxglove.sdk.v1" } else { "in a program with MCAP foxglove.sdk.v1" };
+        let detail = format!("offer the subprotocol {NATIVE}, {viewers}, or none for the format of 2012");
+        Err(Problem::new(StatusCode::BAD_REQUEST, "subprotocol", detail))
     }
-    if opening.protocols.is_empty() {
-        let client = EisaClient { is_packed: is_packed(query)?, ..EisaClient::default() };
-        return Ok(Protocol::Eisa(client));
+
+    /// Checks whether a caller may use it at all. Each instance is asked for later.
+    fn authorize(&self, caller: &Caller) -> Result<(), Refusal> {
+        match self {
+            Self::Shard(protocol) => may_speak(caller, protocol),
+            #[cfg(feature = "mcap")]
+            Self::Viewer(..) => caller.authorize(Verb::ReadLive, Target::SomeOfDac),
+        }
     }
-    let detail = format!("offer the subprotocol {NATIVE}, or none for the format of 2012");
-    Err(Problem::new(StatusCode::BAD_REQUEST, "subprotocol", detail))
+
+    /// The subprotocol of the answer.
+    fn subprotocol(&self) -> Option<&'static str> {
+        match self {
+            Self::Shard(Protocol::Native(_)) => Some(NATIVE),
+            Self::Shard(Protocol::Eisa(_)) => None,
+            #[cfg(feature = "mcap")]
+            Self::Viewer(name, _) => Some(name),
+        }
+    }
 }
 
 /// Whether a client of 2012 takes several packets in a message.
@@ -129,20 +180,26 @@ async fn hand_over(
     protocol: Protocol,
     place: ConnectionPermit,
 ) {
-    let Ok(upgraded) = upgrade.await else { return };
-    let Ok(parts) = upgraded.downcast::<TokioIo<Stream>>() else {
-        return tracing::error!("the HTTP server gave no socket for a WebSocket");
-    };
-    match configured(parts.io.into_inner(), doors.config.send_buffer_bytes) {
+    let Some((stream, early)) = upgraded(upgrade).await else { return };
+    match configured(stream, doors.config.send_buffer_bytes) {
         Ok(stream) => {
-            let early = parts.read_buf.to_vec();
             doors.shards.accept(PendingConnection { stream, caller, protocol, place, early });
         }
         Err(error) => tracing::info!(peer = %caller.peer(), %error, "a connection broke at its handshake"),
     }
 }
 
-/// Takes a connection from the HTTP server, with the state of its encryption.
+/// Takes a connection from the HTTP server, with what the client has sent already.
+async fn upgraded(upgrade: OnUpgrade) -> Option<(Stream, Vec<u8>)> {
+    let upgraded = upgrade.await.ok()?;
+    let Ok(parts) = upgraded.downcast::<TokioIo<Stream>>() else {
+        tracing::error!("the HTTP server gave no socket for a WebSocket");
+        return None;
+    };
+    Some((parts.io.into_inner(), parts.read_buf.to_vec()))
+}
+
+/// Returns a connection for a shard, with the state of its encryption.
 fn configured(stream: Stream, send_buffer: usize) -> io::Result<Transport> {
     match stream {
         Stream::Plain(socket) => Ok(Transport::Plain(configured_socket(socket, send_buffer)?)),
@@ -169,11 +226,15 @@ mod tests {
     fn our_protocol_is_found_among_others() {
         let spoken = |offered: &[&str]| {
             let protocols = offered.iter().map(|&name| name.to_owned()).collect();
-            protocol(&Opening { accept: String::new(), protocols }, "")
+            Offer::read(&Opening { accept: String::new(), protocols }, "")
+                .map_err(|problem| serde_json::to_string(&problem).unwrap())
         };
-        assert!(matches!(spoken(&["chat", "oasis.v1"]), Ok(Protocol::Native(_))));
-        assert!(spoken(&["chat"]).is_err());
-        assert!(matches!(spoken(&[]), Ok(Protocol::Eisa(EisaClient { is_packed: false, .. }))));
+        assert!(matches!(spoken(&["chat", "oasis.v1"]), Ok(Offer::Shard(Protocol::Native(_)))));
+        assert!(spoken(&["chat"]).is_err_and(|detail| detail.contains("foxglove.sdk.v1")));
+        let of_2012 = spoken(&[]);
+        assert!(matches!(of_2012, Ok(Offer::Shard(Protocol::Eisa(EisaClient { is_packed: false, .. })))));
+        #[cfg(feature = "mcap")]
+        assert_eq!(spoken(&["foxglove.websocket.v1"]).unwrap().subprotocol(), Some("foxglove.websocket.v1"));
     }
 
     #[test]

@@ -40,6 +40,8 @@ mod topic;
 mod transport;
 mod watching;
 
+#[cfg(feature = "mcap")]
+pub use connection::ConnectionPermit;
 pub use handshake::{REQUIREMENT, upgrade};
 #[cfg(test)]
 pub use picture::tests::registry_of;

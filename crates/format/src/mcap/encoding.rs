@@ -15,8 +15,11 @@ use oasis_wire::{
 /// The schema of a channel.
 #[derive(Debug)]
 pub struct EncodedSchema {
+    /// The name of the type.
     pub name: String,
+    /// The language of the schema, as MCAP names it.
     pub encoding: &'static str,
+    /// The schema.
     pub data: Vec<u8>,
 }
 
@@ -67,6 +70,9 @@ impl EncodedSchema {
 }
 
 /// Replaces the content of `message` by a sample and the state of its probe.
+///
+/// # Errors
+/// If a value has no JSON.
 pub fn encode(
     encoding: MessageEncoding,
     probe_type: &ProbeType,

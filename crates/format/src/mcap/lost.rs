@@ -43,6 +43,9 @@ pub fn schema() -> Value {
 }
 
 /// Encodes a gap as a message.
+///
+/// # Errors
+/// If a name has no JSON.
 pub fn message(gap: &Gap<'_>) -> serde_json::Result<Vec<u8>> {
     serde_json::to_vec(&LossMessage {
         topic: format!("{}/{}", gap.node, gap.instance),

@@ -14,7 +14,7 @@ mod channel;
 mod damage;
 mod encoding;
 mod json_schema;
-mod lost;
+pub mod lost;
 mod read_error;
 mod record;
 mod recording;
@@ -24,6 +24,7 @@ mod writer;
 
 pub use channel::Unread;
 pub use damage::Damage;
+pub use encoding::{EncodedSchema, encode};
 pub use read_error::ReadError;
 pub use record::BadRecord;
 pub use recording::{LeftOut, Remainder, read, read_part};

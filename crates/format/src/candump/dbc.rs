@@ -1,5 +1,6 @@
 //! Parses a CAN database: messages, signals, their multiplexing, value tables, units and comments. Other statements are skipped.
 
+use crate::input::windows_1252;
 use std::{collections::HashMap, iter::Peekable, str::Chars};
 
 /// The bit of an extended identifier.
@@ -98,24 +99,12 @@ impl Database {
     pub fn parse(content: &[u8]) -> Result<Self, BadDatabase> {
         let text = match str::from_utf8(content) {
             Ok(text) => text.trim_start_matches('\u{feff}').to_owned(),
-            Err(_) => content.iter().map(|byte| windows_1252(*byte)).collect(),
+            Err(_) => windows_1252::decode(content),
         };
         let mut parsing =
             Parsing { tokens: Tokens::new(&text), database: Self::default(), long: HashMap::new() };
         parsing.statements()?;
         Ok(parsing.finish())
-    }
-}
-
-/// The character of a byte in Windows-1252.
-fn windows_1252(byte: u8) -> char {
-    const HIGH: [char; 32] = [
-        '€', '\u{81}', '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', '\u{8d}', 'Ž', '\u{8f}',
-        '\u{90}', '‘', '’', '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', '\u{9d}', 'ž', 'Ÿ',
-    ];
-    match byte {
-        0x80..=0x9f => HIGH[usize::from(byte - 0x80)],
-        other => char::from(other),
     }
 }
 

@@ -30,6 +30,7 @@ mod text_lines;
 mod time;
 mod time_shift;
 mod units;
+pub(crate) mod windows_1252;
 
 pub(crate) use columns::{Cell, Column, ColumnTable};
 pub(crate) use defects::Defects;

@@ -29,6 +29,26 @@ pub struct InputOptions {
     pub dbc: Vec<Dbc>,
 }
 
+impl InputOptions {
+    /// Names the options that the format with this title does not know.
+    pub fn unused_by(&self, title: &str) -> Vec<&'static str> {
+        const TABLES: &[&str] = &["CSV", "Arrow", "Parquet", "JSON lines"];
+        let of_csv: &[&str] = &["CSV"];
+        let given = [
+            ("a delimiter", self.delimiter.is_some(), of_csv),
+            ("a decimal mark", self.decimal_comma.is_some(), of_csv),
+            ("a header", self.has_header.is_some(), of_csv),
+            ("a column of times", self.time_column.is_some(), TABLES),
+            ("a form of times", self.time_format.is_some(), TABLES),
+            ("a rate", self.rate.is_some(), &["CSV", "Arrow", "Parquet"]),
+            ("a unit of times", self.precision.is_some(), &["line protocol"]),
+            ("a CAN database", !self.dbc.is_empty(), &["candump"]),
+        ];
+        let unused = given.into_iter().filter(|(_, is_given, of)| *is_given && !of.contains(&title));
+        unused.map(|(name, ..)| name).collect()
+    }
+}
+
 /// A CAN database file.
 #[derive(Debug, Clone)]
 pub struct Dbc {
@@ -36,4 +56,17 @@ pub struct Dbc {
     pub path: String,
     /// Its content.
     pub content: Vec<u8>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_of_other_formats_are_named() {
+        let options = InputOptions { delimiter: Some(b';'), rate: Some(1.0), ..InputOptions::default() };
+        assert_eq!(options.unused_by("JSON lines"), ["a delimiter", "a rate"]);
+        assert_eq!(options.unused_by("Parquet"), ["a delimiter"]);
+        assert!(options.unused_by("CSV").is_empty());
+    }
 }

@@ -149,6 +149,16 @@ impl TimeForm {
         orders.into_iter().any(|order| date(text, order).is_some())
     }
 
+    /// Whether a text is a date without a time of the day.
+    pub fn is_day(text: &str) -> bool {
+        !text.contains([':', 'T', 't', ' ', '_']) && Self::is_date(text)
+    }
+
+    /// Whether a text is a time of the day without a date.
+    pub fn is_time_of_day(text: &str) -> bool {
+        text.contains(':') && date(&format!("2000-01-01 {text}"), DateOrder::YearMonthDay).is_some()
+    }
+
     /// Whether these texts are dates of two orders.
     pub fn is_ambiguous(texts: &[&str]) -> bool {
         let fits = |order| !texts.is_empty() && texts.iter().all(|text| date(text, order).is_some());
@@ -262,7 +272,7 @@ fn date(text: &str, order: DateOrder) -> Option<i128> {
         while let Some((b' ', rest)) = text.split_first() {
             text = rest;
         }
-        time = time_of_day(&mut text)?;
+        time = half_day(&mut text)?;
     }
     let offset = zone(text.trim_ascii())?;
     let midnight = DateTime::new(year, month, day, 0, 0, 0, 0).ok()?;
@@ -298,6 +308,25 @@ fn civil_date(text: &mut &[u8], order: DateOrder) -> Option<(i16, i8, i8)> {
         DateOrder::MonthDayYear => (c, a, b),
     };
     Some((i16::try_from(year).ok()?, i8::try_from(month).ok()?, i8::try_from(day).ok()?))
+}
+
+/// Parses a time of the day, which may have `AM` or `PM` after a space.
+fn half_day(text: &mut &[u8]) -> Option<i128> {
+    const HOUR: i128 = 3_600 * NANOS_PER_SECOND;
+    let time = time_of_day(text)?;
+    // Windows and browsers write a narrow space that does not break.
+    let rest = text.trim_ascii_start();
+    let rest =
+        rest.strip_prefix("\u{202f}".as_bytes()).or(rest.strip_prefix("\u{a0}".as_bytes())).unwrap_or(rest);
+    let Some((half, rest)) = rest.split_first_chunk::<2>() else { return Some(time) };
+    let start = match half.to_ascii_uppercase().as_slice() {
+        b"AM" => 0,
+        b"PM" => 12 * HOUR,
+        _ => return Some(time),
+    };
+    *text = rest;
+    // 12 AM is midnight.
+    (HOUR..13 * HOUR).contains(&time).then_some(start + time % (12 * HOUR))
 }
 
 /// Parses hours, minutes, seconds and their fraction, in nanoseconds.
@@ -400,6 +429,17 @@ mod tests {
         {
             assert_eq!(form(&[text]), None, "{text}");
         }
+    }
+
+    #[test]
+    fn half_days_have_twelve_hours() {
+        let parse = |text: &str| TimeForm::Date(DateOrder::MonthDayYear).parse(text);
+        assert_eq!(parse("11/14/2023 10:13:20 PM"), Ok(T));
+        assert_eq!(parse("11/14/2023 10:13:20.5pm"), Ok(T + 500_000_000));
+        assert_eq!(parse("11/14/2023 12:00 AM"), parse("11/14/2023"));
+        assert_eq!(parse("11/14/2023 12:00 PM"), parse("11/14/2023 12:00"));
+        assert!(parse("11/14/2023 13:00 PM").is_err() && parse("11/14/2023 0:30 AM").is_err());
+        assert!(parse("11/14/2023 10:00 XM").is_err());
     }
 
     #[test]

@@ -51,7 +51,7 @@ impl<R: Read> Points<R> {
         self.is_last || matches!(self.lines.next(), Ok(None))
     }
 
-    /// Returns the next point and its first line; comments and empty lines are skipped.
+    /// Returns the next point and its first line; comments, empty lines and statements are skipped.
     ///
     /// # Errors
     /// If the file cannot be read, or a point is too long.
@@ -66,7 +66,7 @@ impl<R: Read> Points<R> {
             if self.text.is_empty() {
                 let begin = line.iter().position(|byte| !matches!(byte, b' ' | b'\r')).unwrap_or(line.len());
                 let line = line.get(begin..).unwrap_or_default();
-                if line.is_empty() || line.starts_with(b"#") {
+                if line.is_empty() || line.starts_with(b"#") || is_statement(line) {
                     continue;
                 }
                 first = number;
@@ -90,6 +90,11 @@ impl<R: Read> Points<R> {
             }
         }
     }
+}
+
+/// Whether a line creates a database: exports of `influx_inspect` begin so.
+fn is_statement(line: &[u8]) -> bool {
+    line.starts_with(b"CREATE DATABASE ") || line.starts_with(b"CREATE RETENTION POLICY ")
 }
 
 /// Returns the part after a line.

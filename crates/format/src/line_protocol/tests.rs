@@ -140,3 +140,10 @@ proptest! {
         let _ = read(text.as_bytes(), &partial);
     }
 }
+
+#[test]
+fn statements_of_an_export_are_skipped() {
+    let text = "# DDL\nCREATE DATABASE telegraf WITH NAME autogen\nCREATE RETENTION POLICY \"a\" ON b\n# DML\ncpu usage=1.5 1700000000000000000\n";
+    let (all, report) = read(text.as_bytes(), &InputOptions::default()).unwrap();
+    assert_eq!((all.len(), report.is_complete()), (1, true), "{report:?}");
+}

@@ -3,7 +3,8 @@
 use super::{
     Layout,
     absent::AbsentValues,
-    layout::{Ambiguities, Elements, Extensibility, Fields, Kind, Member, Size, Union},
+    extensibility::Extensibility,
+    layout::{Ambiguities, Elements, Fields, Kind, Member, Size, Union},
     parameters::{self, Parameters},
     wide_text::WideForm,
 };

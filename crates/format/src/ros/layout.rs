@@ -2,6 +2,7 @@
 
 use super::{
     definitions::{BadText, Count, Definitions, Field, full_name},
+    extensibility::Extensibility,
     idl,
 };
 use crate::{
@@ -114,17 +115,6 @@ pub(super) struct Union {
     /// The place of the field for all other numbers.
     pub(super) default: Option<usize>,
     pub(super) extensibility: Option<Extensibility>,
-}
-
-/// The changes that a type permits to later versions (DDS-XTypes 1.3, 7.2.2.4.4).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Extensibility {
-    /// Its members follow each other.
-    Final,
-    /// In XCDR2 its length precedes its members.
-    Appendable,
-    /// Each member has its number and its length.
-    Mutable,
 }
 
 /// The content of the elements of an array.

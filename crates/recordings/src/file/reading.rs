@@ -2,7 +2,7 @@
 
 use super::watch::{Cancelled, Step, Watch};
 use anyhow::{Context, bail};
-use oasis_format::input::{InputFile, InputFormat, InputOptions, Report, TakeBatch};
+use oasis_format::input::{Finding, InputFile, InputFormat, InputOptions, Report, TakeBatch};
 use std::{
     cell::Cell,
     fs::File,
@@ -39,7 +39,12 @@ pub fn read(
     if watch.is_cancelled() {
         bail!(Cancelled);
     }
-    report.with_context(|| format!("{} file", format.title))
+    let mut report = report.with_context(|| format!("{} file", format.title))?;
+    let unused = options.unused_by(format.title).into_iter();
+    report.findings.extend(unused.map(|option| {
+        Finding::note(None, 1, format!("{option} was given, which is not used for {}", format.title))
+    }));
+    Ok(report)
 }
 
 /// A file whose position is shown.

@@ -97,8 +97,9 @@ impl Messages {
         }
         let mut description = vec![0; described as usize];
         content.read_exact(&mut description)?;
-        let message = root_as_message(&description)
-            .map_err(|error| refused(&format!("no message of Arrow IPC: {error}"), "write the file again"))?;
+        let message = root_as_message(&description).map_err(|error| {
+            refused(&format!("no message of Arrow IPC: {error}"), "write it as a stream, or as Parquet")
+        })?;
         let body = u64::try_from(message.bodyLength()).unwrap_or(u64::MAX);
         let start = at + prefix + described;
         if body > MAX_BATCH {

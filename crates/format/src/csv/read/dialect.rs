@@ -1,6 +1,6 @@
 //! Finds delimiter, decimal mark and header in the beginning of a file.
 
-use crate::input::{InputError, InputOptions, NumberForm};
+use crate::input::{InputError, InputOptions, NumberForm, windows_1252};
 use csv::ReaderBuilder;
 
 /// Delimiters in the order in which they are tried.
@@ -33,6 +33,8 @@ pub struct Dialect {
     pub start: u64,
     /// Lines before it.
     pub skipped_lines: u64,
+    /// Whether the names of columns are not UTF-8, but Windows-1252.
+    pub has_windows_1252_names: bool,
     /// The first records, also the header.
     pub records: Vec<Vec<String>>,
     /// Whether the records have the same number of fields, and more than one.
@@ -55,26 +57,40 @@ impl Dialect {
             return Err(InputError::file("the file is no text", "check its ending: it is read as CSV"));
         }
         let bom = if beginning.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
-        let (start, skipped_lines, comment) = skip_comments(beginning, bom);
+        let (own, named) = match separator_line(&beginning[bom..]) {
+            Some((delimiter, bytes)) => (bytes, Some(delimiter)),
+            None => (0, None),
+        };
+        let (start, comments, comment) = skip_comments(beginning, bom + own);
+        let skipped_lines = comments + u64::from(own > 0);
+        if comment.is_some_and(|comment| comment.starts_with(b"default,")) {
+            return Err(InputError::file(
+                "the file is annotated CSV of InfluxDB, which is not supported",
+                "export line protocol: influxd inspect export-lp",
+            ));
+        }
+        let is_windows_1252 = windows_1252::is_likely(beginning);
         // Lines that end after these bytes are not judged.
         let text = beginning.get(start..).unwrap_or_default();
         let whole = match text.iter().rposition(|byte| *byte == b'\n') {
             Some(at) if beginning.len() >= crate::input::DETECT_BYTES => &text[..=at],
             _ => text,
         };
-        let candidates = match options.delimiter {
+        let candidates = match options.delimiter.or(named) {
             Some(delimiter) => vec![delimiter],
             None => DELIMITERS.to_vec(),
         };
         let mut best: Option<(Score, u8, Vec<Vec<String>>)> = None;
         for delimiter in candidates {
-            let records = records(whole, delimiter);
+            let records = records(whole, delimiter, is_windows_1252);
             let score = score(&records, delimiter);
             if best.as_ref().is_none_or(|(most, ..)| score > *most) {
                 best = Some((score, delimiter, records));
             }
         }
         let (Score { is_certain, .. }, delimiter, records) = best.unwrap_or_default();
+        let has_special_names =
+            records.first().is_some_and(|names| names.iter().any(|name| !name.is_ascii()));
         let has_comma = options.decimal_comma.unwrap_or_else(|| has_decimal_comma(&records, delimiter));
         let numbers = NumberForm { has_comma };
         let comment_names = comment.and_then(|comment| names_in(comment, delimiter, &records));
@@ -87,9 +103,21 @@ impl Dialect {
             comment_names,
             start: start as u64,
             skipped_lines,
+            has_windows_1252_names: is_windows_1252 && has_header && has_special_names,
             records,
             is_certain,
         })
+    }
+}
+
+/// Returns the delimiter of a line such as `sep=;`, which Excel reads, and its bytes.
+fn separator_line(text: &[u8]) -> Option<(u8, usize)> {
+    let length = text.iter().take(16).position(|byte| *byte == b'\n')?;
+    match text[..length].trim_ascii_end() {
+        [name @ .., delimiter] if name.eq_ignore_ascii_case(b"sep=") => Some((*delimiter, length + 1)),
+        // The delimiter is a tab.
+        name if name.eq_ignore_ascii_case(b"sep=") => Some((b'\t', length + 1)),
+        _ => None,
     }
 }
 
@@ -107,14 +135,17 @@ fn skip_comments(text: &[u8], mut at: usize) -> (usize, u64, Option<&[u8]>) {
 
 fn names_in(comment: &[u8], delimiter: u8, records: &[Vec<String>]) -> Option<Vec<String>> {
     let width = records.first()?.len();
-    let names = self::records(comment, delimiter).into_iter().next()?;
+    let names = self::records(comment, delimiter, false).into_iter().next()?;
     (width > 1 && names.len() == width).then_some(names)
 }
 
-fn records(text: &[u8], delimiter: u8) -> Vec<Vec<String>> {
+fn records(text: &[u8], delimiter: u8, is_windows_1252: bool) -> Vec<Vec<String>> {
     let mut reader =
         ReaderBuilder::new().delimiter(delimiter).has_headers(false).flexible(true).from_reader(text);
-    let text = |field: &[u8]| String::from_utf8_lossy(field).into_owned();
+    let text = |field: &[u8]| match is_windows_1252 {
+        true => windows_1252::decode(field),
+        false => String::from_utf8_lossy(field).into_owned(),
+    };
     let records = reader.byte_records().take(MAX_RECORDS).filter_map(Result::ok);
     records.map(|record| record.iter().map(text).collect()).collect()
 }
@@ -205,9 +236,25 @@ mod tests {
     }
 
     #[test]
+    fn a_first_line_may_name_the_delimiter() {
+        for (text, delimiter) in
+            [("\u{feff}sep=;\r\na,b;c\r\n1;2\r\n", b';'), ("SEP=|\na;b|c\n", b'|'), ("sep=\t\na\tb\n", b'\t')]
+        {
+            let found = detect(text);
+            assert_eq!(
+                (found.delimiter, found.skipped_lines, found.records[0].len()),
+                (delimiter, 1, 2),
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
     fn other_files_are_refused_with_a_remedy() {
         let error = |bytes: &[u8]| Dialect::detect(bytes, &InputOptions::default()).unwrap_err().to_string();
         assert!(error(b"\xff\xfea\0,\0b\0").contains("iconv"));
         assert!(error(b"a\0b").starts_with("the file is no text"));
+        let annotated = b"#group,false,false\n#datatype,string,long\n#default,_result,\n,result,table\n,,0\n";
+        assert!(error(annotated).contains("export line protocol"));
     }
 }

@@ -42,6 +42,8 @@ pub enum Times {
     Column {
         at: usize,
         form: TimeForm,
+        /// The column with the time of the day, if the other one has days only.
+        clock: Option<usize>,
     },
     /// Records a second.
     Rate(f64),
@@ -133,7 +135,11 @@ impl Layout {
         for (rank, at) in candidates.iter().copied().enumerate() {
             let is_named = named.is_some() || rank < candidates.len() - self.width;
             if let Some(form) = self.time_form(at, records, dialect, options, is_named)? {
-                return Ok(Times::Column { at, form });
+                let clock = match form {
+                    TimeForm::Date(_) => self.clock(at, records),
+                    _ => None,
+                };
+                return Ok(Times::Column { at, form, clock });
             }
         }
         let shown: Vec<_> = self.names.iter().take(MAX_NAMED_COLUMNS).map(|name| shortened(name)).collect();
@@ -199,6 +205,19 @@ impl Layout {
         Ok((is_named || (is_epoch && numbers.is_sorted())).then_some(TimeForm::Number { unit, has_comma }))
     }
 
+    /// The column with the time of the day, beside one with days.
+    fn clock(&self, days: usize, records: &[Vec<String>]) -> Option<usize> {
+        let is_each = |at: usize, is_so: fn(&str) -> bool| {
+            let texts = || records.iter().filter_map(|record| record.get(at)).map(|text| text.trim());
+            texts().all(|text| text.is_empty() || is_so(text)) && texts().any(is_so)
+        };
+        if !is_each(days, TimeForm::is_day) {
+            return None;
+        }
+        // The next column first.
+        (days + 1..self.width).chain(0..days).find(|at| is_each(*at, TimeForm::is_time_of_day))
+    }
+
     /// The unit that the header of a column states: `time [ms]`, `time_ms`.
     fn time_unit(&self, at: usize) -> Option<TimeUnit> {
         let by_header = self.units[at].as_deref().and_then(TimeUnit::of);
@@ -209,12 +228,14 @@ impl Layout {
         if self.names.iter().map(String::as_str).take(OWN.len()).eq(OWN) {
             return Form::Own;
         }
-        let Times::Column { at: time, .. } = self.times else { return Form::Wide };
+        let Times::Column { at: time, clock, .. } = self.times else { return Form::Wide };
         let (name, value) = (self.position(&LONG_NAMES), self.position(&LONG_VALUES));
         let unit = self.position(&LONG_UNITS);
         match (name, value) {
             (Some(name), Some(value))
-                if name != time && value != time && self.width == 3 + usize::from(unit.is_some()) =>
+                if name != time
+                    && value != time
+                    && self.width == 3 + usize::from(unit.is_some()) + usize::from(clock.is_some()) =>
             {
                 Form::Long { name, value, unit }
             }
@@ -240,11 +261,11 @@ impl Layout {
     /// The columns whose values become metrics.
     pub fn metrics(&self) -> Vec<usize> {
         let own = if self.form == Form::Own { OWN.len() } else { 0 };
-        let time = match self.times {
-            Times::Column { at, .. } => Some(at),
-            Times::Rate(_) => None,
+        let (time, clock) = match self.times {
+            Times::Column { at, clock, .. } => (Some(at), clock),
+            Times::Rate(_) => (None, None),
         };
-        (own..self.width).filter(|at| Some(*at) != time).collect()
+        (own..self.width).filter(|at| Some(*at) != time && Some(*at) != clock).collect()
     }
 }
 
@@ -258,7 +279,7 @@ mod tests {
 
     fn time(layout: &Layout) -> (usize, &TimeForm) {
         match &layout.times {
-            Times::Column { at, form } => (*at, form),
+            Times::Column { at, form, .. } => (*at, form),
             Times::Rate(rate) => panic!("{rate}"),
         }
     }
@@ -284,6 +305,23 @@ mod tests {
         assert!(ambiguous.contains("%d/%m/%Y"), "{ambiguous}");
         let options = InputOptions { time_column: Some("2".into()), ..InputOptions::default() };
         assert_eq!(time(&find("a,b\n1,2\n3,4\n", &options).unwrap()).0, 1);
+    }
+
+    #[test]
+    fn days_and_times_of_the_day_can_have_columns_of_their_own() {
+        for (text, days, clock) in [
+            ("Date,Time,x\n2024/03/01,10:00:00.5,1\n2024/03/01,10:00:01,2\n", 0, Some(1)),
+            ("Time;Date;x\n10:00;31.03.2024;1\n", 1, Some(0)),
+            ("Date,x,Time\n3/31/2024,1,1:00 PM\n", 0, Some(2)),
+            ("Date,x\n2024-03-01,1\n", 0, None),
+            ("Date,Time,x\n2024-03-01T10:00,10:00,1\n", 0, None),
+        ] {
+            let layout = find(text, &InputOptions::default()).unwrap();
+            let Times::Column { at, clock: found, .. } = layout.times else { panic!("{text}") };
+            assert_eq!((at, found), (days, clock), "{text}");
+        }
+        let long = find("date,time,signal,value\n2024-03-01,10:00,a,2\n", &InputOptions::default()).unwrap();
+        assert_eq!(long.form, Form::Long { name: 2, value: 3, unit: None });
     }
 
     #[test]

@@ -9,8 +9,7 @@ mod lines;
 mod series;
 
 use crate::input::{
-    DETECT_BYTES, Defects, InputError, InputFile, InputFormat, InputOptions, Report, TakeBatch, TimeForm,
-    TimeRefused, TimeShift,
+    DETECT_BYTES, Defects, InputError, InputFile, InputFormat, InputOptions, Report, TakeBatch, TimeShift,
 };
 use csv::ByteRecord;
 use dialect::Dialect;
@@ -101,7 +100,10 @@ fn each_row(
         }
         no_utf8 += make_utf8(&mut fields);
         let time = match &layout.times {
-            Times::Column { at, form } => time_of(&fields, *at, form),
+            Times::Column { at, form, clock: None } => form.parse(text_of(&fields, *at)),
+            Times::Column { at, form, clock: Some(clock) } => {
+                form.parse(&format!("{} {}", text_of(&fields, *at).trim(), text_of(&fields, *clock)))
+            }
             Times::Rate(rate) => Ok((rows as f64 * (1e9 / rate)).round() as i128),
         };
         rows += 1;
@@ -116,9 +118,8 @@ fn each_row(
     Ok(no_utf8)
 }
 
-fn time_of(fields: &ByteRecord, at: usize, form: &TimeForm) -> Result<i128, TimeRefused> {
-    let text = str::from_utf8(fields.get(at).unwrap_or_default()).unwrap_or_default();
-    form.parse(text)
+fn text_of(fields: &ByteRecord, at: usize) -> &str {
+    str::from_utf8(fields.get(at).unwrap_or_default()).unwrap_or_default()
 }
 
 /// Removes empty fields after the last column; refuses other numbers of fields.
@@ -151,9 +152,13 @@ fn note_dialect(
     series: &AllSeries,
     report: &mut Report,
 ) {
-    if let Times::Column { at, form } = &layout.times {
-        let name = layout.names.get(*at).map_or("", String::as_str);
-        report.note(None, 1, format!("times are in the column {name:?}: {}", form.describe()));
+    if let Times::Column { at, form, clock } = &layout.times {
+        let name = |at: &usize| layout.names.get(*at).map_or("", String::as_str);
+        let columns = match clock {
+            Some(clock) => format!("columns {:?} and {:?}", name(at), name(clock)),
+            None => format!("column {:?}", name(at)),
+        };
+        report.note(None, 1, format!("times are in the {columns}: {}", form.describe()));
         if options.start.is_none() && series.is_relative(form) {
             let text = "times count from a start that the file does not name: they are in 1970; --start TIME gives the first sample its time";
             report.note(None, 1, text);
@@ -161,6 +166,10 @@ fn note_dialect(
     }
     if dialect.numbers.has_comma {
         report.note(None, 1, "numbers have a decimal comma");
+    }
+    if dialect.has_windows_1252_names {
+        let text = "the names of columns are not UTF-8: read as Windows-1252. For texts, convert the file: iconv -f WINDOWS-1252 -t UTF-8 FILE > NEW";
+        report.note(None, 1, text);
     }
     for (from, to) in &layout.renamed {
         report.note(Some(from), 1, format!("is the metric {to:?}: another column has its name"));

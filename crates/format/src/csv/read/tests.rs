@@ -126,3 +126,30 @@ fn an_open_quotation_mark_reads_no_file_to_its_end() {
     let error = read_with(&text, &InputOptions::default()).unwrap_err().to_string();
     assert!(error.contains("close the quotation mark"), "{error}");
 }
+
+#[test]
+fn tables_of_spreadsheets_are_read_as_their_locale_writes_them() {
+    let german = b"sep=;\r\nZeit;Temperatur [\xb0C];Ort\r\n14.11.2023 22:13:20;21,5;D\xfcren\r\n14.11.2023 22:13:21;22;K\xf6ln\r\n";
+    let (mut all, report) = read_with(german, &InputOptions::default()).unwrap();
+    assert!(texts(&report).iter().any(|text| text.contains("iconv -f WINDOWS-1252")), "{report:?}");
+    assert_eq!(report.findings.iter().find(|finding| finding.is_loss).unwrap().count, 2);
+    let (recorded, samples) = all.remove("drive").unwrap();
+    assert_eq!(recorded.probe_type.metrics[0].unit.as_deref(), Some("Cel"));
+    assert_eq!(samples[1].values, [Value::Real64(22.0), Value::String("K\u{fffd}ln".into())]);
+    let american = "Time,x\n11/14/2023 10:13:20 PM,1\n11/14/2023 10:13:21\u{202f}PM,2\n";
+    let (_, samples) = self::samples(american);
+    assert_eq!(samples.iter().map(|of| of.time - T).collect::<Vec<_>>(), [0, 1_000_000_000]);
+}
+
+#[test]
+fn a_day_and_a_time_of_the_day_are_one_time() {
+    let (mut all, report) = read_with(
+        b"Date,Time,x\n2023/11/14,22:13:20.000,1.5\n2023/11/14,22:13:20.100,1.6\n",
+        &InputOptions::default(),
+    )
+    .unwrap();
+    assert_eq!(texts(&report), ["times are in the columns \"Date\" and \"Time\": dates, the year first"]);
+    let (recorded, samples) = all.remove("drive").unwrap();
+    assert_eq!(recorded.probe_type.metrics.len(), 1);
+    assert_eq!(samples.iter().map(|of| of.time - T).collect::<Vec<_>>(), [0, 100_000_000]);
+}

@@ -1,10 +1,11 @@
 //! The annotations before a declaration or a member.
 
 use super::{
-    super::{definitions::BadText, layout::Extensibility},
+    super::definitions::BadText,
     declarations::{MemberId, Reading},
     tokens::Token,
 };
+use crate::ros::extensibility::Extensibility;
 use std::rc::Rc;
 
 /// Longest unit: no longer text is one.

@@ -1,12 +1,12 @@
 //! Unions: a struct of the discriminator and of all members, of which a message has at most one.
 
 use super::{
-    super::layout::{self, BadLayout, Extensibility, Kind, Size},
+    super::layout::{self, BadLayout, Kind, Size},
     Content, Reading,
     declarations::{Case, Label, Type, Union},
     without_msg,
 };
-use crate::visible::shortened;
+use crate::{ros::extensibility::Extensibility, visible::shortened};
 use oasis_wire::schema::{Metric, MetricType, StructType};
 
 /// The metric of a discriminator, unless a member has that name.

@@ -1,11 +1,11 @@
 //! The declarations of a text: structs, unions, enums, bitmasks, other names of types, and constants, by their scoped names.
 
 use super::{
-    super::{definitions::BadText, layout::Extensibility},
+    super::definitions::BadText,
     annotations::Annotations,
     tokens::{Token, Tokens},
 };
-use crate::visible::shortened;
+use crate::{ros::extensibility::Extensibility, visible::shortened};
 use oasis_wire::{schema::MAX_MEMBERS, value::MAX_DEPTH};
 use std::{
     collections::{HashMap, HashSet},

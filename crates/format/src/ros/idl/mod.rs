@@ -12,11 +12,11 @@ mod tokens;
 mod unions;
 
 use super::layout::{
-    self, Ambiguities, BadLayout, Elements, Extensibility, Fields, Kind, Layout, Size, primitive, undefined,
-    unit,
+    self, Ambiguities, BadLayout, Elements, Fields, Kind, Layout, Size, primitive, undefined, unit,
 };
 use crate::{
     input::{FieldBudget, unit_of},
+    ros::extensibility::Extensibility,
     visible::shortened,
 };
 use declarations::{Bitmask, Declarations, Declared, Enum, Member, MemberId, Struct, Type};

@@ -30,6 +30,13 @@ fuzz_target!(|input: &[u8]| {
         subscription("n/#", PayloadFormat::Number, ""),
         subscription("x/#", PayloadFormat::Text, ""),
     ];
+    let sparkplug = SubscriptionConfig {
+        format: PayloadFormat::Sparkplug,
+        node: "mqtt".into(),
+        retained: false,
+        ..subscription("spBv1.0/#", PayloadFormat::Json, "")
+    };
+    let subscribe = [subscribe, vec![sparkplug]].concat();
     let url = "mqtt://localhost".into();
     let config = MqttConfig { url, subscribe, max_nodes: 3, max_series: 20, ..MqttConfig::default() };
     let mut receiver = Receiver::new(&config, Dac::new(Config::default())).expect("settings that work");

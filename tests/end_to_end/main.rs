@@ -86,6 +86,8 @@ mod setup;
 mod shards;
 mod sign_in;
 mod slow_link;
+#[cfg(feature = "mqtt")]
+mod sparkplug;
 mod sql;
 mod sql_over_http;
 mod starvation;

@@ -13,18 +13,18 @@ use std::{
 };
 use tempfile::TempDir;
 
-const MOSQUITTO: &str = "/usr/sbin/mosquitto";
+pub const MOSQUITTO: &str = "/usr/sbin/mosquitto";
 
 /// Mosquitto, which keeps sessions on disk.
-struct Broker {
+pub struct Broker {
     child: Child,
-    address: String,
+    pub address: String,
     config: PathBuf,
     folder: TempDir,
 }
 
 impl Broker {
-    fn start(settings: &str) -> Self {
+    pub fn start(settings: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let address = own_address();
         let port = address.rsplit_once(':').unwrap().1;
@@ -62,14 +62,17 @@ impl Broker {
         self.child = Self::run(&self.config, &self.address);
     }
 
-    fn publish(&self, topic: &str, lines: &str, more: &[&str]) {
+    /// A client of Mosquitto, not yet started.
+    pub fn client(&self, program: &str, arguments: &[&str]) -> Command {
         let port = self.address.rsplit_once(':').unwrap().1;
-        let mut child = Command::new("mosquitto_pub")
-            .args(["-h", "127.0.0.1", "-p", port, "-q", "1", "-t", topic, "-l"])
-            .args(more)
-            .stdin(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let mut command = Command::new(program);
+        command.args(["-h", "127.0.0.1", "-p", port]).args(arguments);
+        command
+    }
+
+    fn publish(&self, topic: &str, lines: &str, more: &[&str]) {
+        let mut command = self.client("mosquitto_pub", &["-q", "1", "-t", topic, "-l"]);
+        let mut child = command.args(more).stdin(Stdio::piped()).spawn().unwrap();
         child.stdin.take().unwrap().write_all(lines.as_bytes()).unwrap();
         assert!(child.wait().unwrap().success());
     }
@@ -90,31 +93,31 @@ fn config(folder: &Path, settings: &str) -> Vec<String> {
     ["--config", config.to_str().unwrap(), "--archive", archive.to_str().unwrap()].map(Into::into).into()
 }
 
-fn dac(folder: &Path, settings: &str) -> Oasis {
+pub fn dac(folder: &Path, settings: &str) -> Oasis {
     let arguments = config(folder, settings);
     Oasis::dac(&arguments.iter().map(String::as_str).collect::<Vec<_>>())
 }
 
 /// The entry of the handler.
-fn handler(dac: &Oasis) -> Value {
+pub fn handler(dac: &Oasis) -> Value {
     let handlers = get(dac, "/api/v1/handlers");
     let found = handlers["handlers"].as_array().unwrap().iter().find(|handler| handler["name"] == "mqtt");
     found.unwrap_or_else(|| panic!("no handler in {handlers}")).clone()
 }
 
-fn until(dac: &Oasis, what: &str, is_met: impl Fn(&Value) -> bool) -> Value {
+pub fn until(dac: &Oasis, what: &str, is_met: impl Fn(&Value) -> bool) -> Value {
     eventually_shown(what, || {
         let handler = handler(dac);
         if is_met(&handler["state"]) { Ok(handler["state"].clone()) } else { Err(handler) }
     })
 }
 
-fn until_subscribed(dac: &Oasis) {
+pub fn until_subscribed(dac: &Oasis) {
     until(dac, "the subscription", |state| state["subscribed"] == true);
 }
 
 /// All samples of an instance, as the values of one metric.
-fn values(dac: &Oasis, node: &str, instance: &str, metric: &str) -> Vec<f64> {
+pub fn values(dac: &Oasis, node: &str, instance: &str, metric: &str) -> Vec<f64> {
     let instance = instance.replace('/', "%2F");
     let document =
         get(dac, &format!("/api/v1/samples?node={node}&instance={instance}&from=2020-01-01T00:00:00Z"));

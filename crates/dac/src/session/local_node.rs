@@ -3,10 +3,10 @@
 use super::NodeSession;
 use crate::{Dac, Instance, now};
 use oasis_channel::{
-    DacMessage, Failure, InstanceState, NodeIdentity, NodeMessage, Outcome, PROTOCOL, RegisteredInstance,
-    frame::Frame,
+    Counters, DacMessage, Drops, Failure, InstanceState, NodeIdentity, NodeMessage, Outcome, PROTOCOL,
+    RegisteredInstance, frame::Frame,
 };
-use oasis_wire::{probe_kind::ProbeKind, schema::ProbeType};
+use oasis_wire::{probe_kind::ProbeKind, quantity::TopicId, schema::ProbeType};
 use std::sync::Arc;
 use tokio::sync::mpsc;
 use uuid::Uuid;
@@ -87,6 +87,16 @@ impl LocalNode {
     /// If the DAC refuses it.
     pub fn send(&mut self, batch: &[u8]) -> Result<(), Failure> {
         self.session.handle(Frame::Batch(batch), now(), &mut Vec::new())
+    }
+
+    /// Reports how many samples of an instance were lost on the way to this process, up to a number, before the next batch.
+    ///
+    /// # Errors
+    /// If the DAC refuses the report.
+    pub fn report_missing(&mut self, topic: TopicId, taken: u64, missing: u64) -> Result<(), Failure> {
+        let dropped = Drops { network: missing, ..Drops::default() };
+        let counters = Counters { topic, taken, sent: taken, dropped, after_sent: Drops::default() };
+        self.handle(&NodeMessage::Counters { instances: vec![counters] }).map(drop)
     }
 
     /// Wakes the readers of what was sent, and refuses commands.

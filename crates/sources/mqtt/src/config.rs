@@ -95,6 +95,8 @@ pub enum PayloadFormat {
     Number,
     /// A text: the metric `value`.
     Text,
+    /// A payload of Sparkplug B, whose topics name node and instance.
+    Sparkplug,
 }
 
 impl Default for MqttConfig {
@@ -155,7 +157,7 @@ pub enum BadConfig {
         "mqtt.subscribe is empty: nothing would be received; name a topic, such as subscribe = [{{ topic = \"plant/#\" }}]"
     )]
     NoSubscription,
-    /// A broker refuses so many.
+    /// More subscriptions than are made.
     #[error("mqtt.subscribe has {0} topics, more than {MAX_SUBSCRIPTIONS}: use + and #")]
     Subscriptions(usize),
     /// The topic cannot be subscribed.
@@ -172,6 +174,11 @@ pub enum BadConfig {
     /// Only objects have members.
     #[error("mqtt.subscribe: {0:?} has a time, which only messages with the format json have")]
     Time(String),
+    /// Sparkplug names all by itself.
+    #[error(
+        "mqtt.subscribe: {0:?} has the format sparkplug, whose topics begin with spBv1.0/ and name all else: leave out node, instance, type, time and retained"
+    )]
+    Sparkplug(String),
     /// Nothing could be taken.
     #[error("mqtt.{0} is 0: nothing could be taken")]
     Zero(&'static str),
@@ -246,9 +253,21 @@ impl MqttConfig {
     }
 }
 
+impl SubscriptionConfig {
+    /// Whether topic and names are those of Sparkplug.
+    fn is_plain_sparkplug(&self) -> bool {
+        let Self { node, instance, type_name, time, retained, .. } = self;
+        let is_named = *node != default_node() || *instance != default_instance() || !type_name.is_empty();
+        self.topic.starts_with("spBv1.0/") && !is_named && time.is_empty() && !retained
+    }
+}
+
 impl Subscription {
     fn new(config: &SubscriptionConfig) -> Result<Self, BadConfig> {
         let filter = Filter::parse(&config.topic)?;
+        if config.format == PayloadFormat::Sparkplug && !config.is_plain_sparkplug() {
+            return Err(BadConfig::Sparkplug(config.topic.clone()));
+        }
         if !config.time.is_empty() && config.format != PayloadFormat::Json {
             return Err(BadConfig::Time(config.topic.clone()));
         }
@@ -306,5 +325,12 @@ mod tests {
         let number =
             SubscriptionConfig { format: PayloadFormat::Number, time: "t".into(), ..subscription("a") };
         assert!(error(&MqttConfig { subscribe: vec![number], ..of(&[]) }).contains("json"));
+        let sparkplug =
+            |topic| SubscriptionConfig { format: PayloadFormat::Sparkplug, ..subscription(topic) };
+        let with = |one| MqttConfig { subscribe: vec![one], ..of(&[]) };
+        assert!(with(sparkplug("spBv1.0/plant/#")).checked().is_ok());
+        assert!(error(&with(sparkplug("plant/#"))).contains("spBv1.0/"));
+        let named = SubscriptionConfig { node: "n".into(), ..sparkplug("spBv1.0/#") };
+        assert!(error(&with(named)).contains("leave out node"));
     }
 }

@@ -1,7 +1,7 @@
 //! A source that subscribes to topics of an MQTT broker, versions 3.1.1 and 5.
 //!
 //! In the order of a message: `stream` is the connection to the broker, `packet` its packets, `inbox` cuts the stream into them, `session` answers
-//! them, `filter` and `names` make node and instance of a topic, `payload` makes fields of the bytes, and `source` pushes the sample and acknowledges
+//! them, `filter` and `names` make node and instance of a topic, `payload` or `sparkplug` makes fields of the bytes, and `source` pushes the sample and acknowledges
 //! the message once it is stored.
 //! Sources: <https://docs.oasis-open.org/mqtt/mqtt/v3.1.1/os/mqtt-v3.1.1-os.html>, <https://docs.oasis-open.org/mqtt/mqtt/v5.0/os/mqtt-v5.0-os.html>.
 //! `docs/guides/receive-mqtt.md` is the guide. Without the feature `source`, settings that enable it are refused.
@@ -32,6 +32,8 @@ mod session;
 #[cfg(feature = "source")]
 mod source;
 #[cfg(feature = "source")]
+mod sparkplug;
+#[cfg(feature = "source")]
 mod state;
 #[cfg(feature = "source")]
 mod stream;
@@ -49,6 +51,8 @@ pub use inbox::{Inbox, Incoming};
 pub use packet::{BadPacket, Packet, Publish};
 #[cfg(feature = "source")]
 pub use receiver::{Receiver, ReceiverCounters};
+#[cfg(feature = "source")]
+pub use sparkplug::Request;
 
 #[cfg(not(feature = "source"))]
 use oasis_handler::Failure;

@@ -9,7 +9,7 @@ pub struct Template(Vec<Part>);
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Part {
     Text(String),
-    /// What a wildcard stands for, counted from 0.
+    /// The levels of a wildcard, counted from 0.
     Capture(usize),
     Topic,
 }

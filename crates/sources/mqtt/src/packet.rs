@@ -146,7 +146,7 @@ impl<'a> FieldReader<'a> {
 
     fn publish(&mut self, flags: u8, version: ProtocolVersion) -> Result<Publish<'a>, BadPacket> {
         let topic = self.text()?;
-        // Of quality of service 2 there is none: the subscriptions ask for 1.
+        // The subscriptions ask for quality of service 1, so that a message with 2 is an error.
         let id = match flags >> 1 & 3 {
             0 => None,
             1 => Some(self.number()?),
@@ -234,7 +234,7 @@ pub struct Login<'a> {
 }
 
 /// A subscription, and whether retained messages are sent for a new one.
-pub struct Wanted<'a> {
+pub struct TopicRequest<'a> {
     pub filter: &'a str,
     pub takes_retained: bool,
 }
@@ -263,7 +263,7 @@ pub fn connect(login: &Login<'_>, version: ProtocolVersion, to: &mut Vec<u8>) {
 }
 
 /// Encodes SUBSCRIBE (3.8) with quality of service 1.
-pub fn subscribe(wanted: &[Wanted<'_>], version: ProtocolVersion, to: &mut Vec<u8>) {
+pub fn subscribe(wanted: &[TopicRequest<'_>], version: ProtocolVersion, to: &mut Vec<u8>) {
     // The only packet with an identifier of its own.
     let mut body = vec![0, 1];
     if version == ProtocolVersion::V5 {
@@ -285,6 +285,17 @@ pub fn subscribe(wanted: &[Wanted<'_>], version: ProtocolVersion, to: &mut Vec<u
 /// Encodes PUBACK (3.4): the message is stored.
 pub fn acknowledge(id: u16, to: &mut Vec<u8>) {
     push_packet(0x40, &id.to_be_bytes(), to);
+}
+
+/// Encodes PUBLISH (3.3) with quality of service 0.
+pub fn publish(topic: &str, payload: &[u8], version: ProtocolVersion, to: &mut Vec<u8>) {
+    let mut body = Vec::new();
+    push_text(topic, &mut body);
+    if version == ProtocolVersion::V5 {
+        body.push(0);
+    }
+    body.extend(payload);
+    push_packet(0x30, &body, to);
 }
 
 /// Encodes PINGREQ (3.12).
@@ -384,7 +395,7 @@ mod tests {
         connect(&login, ProtocolVersion::V3, &mut bytes);
         assert_eq!(bytes, b"\x10\x13\0\x04MQTT\x04\xc0\0\x1e\0\x01a\0\x01u\0\x01p");
         bytes.clear();
-        let wanted = [Wanted { filter: "a/#", takes_retained: false }];
+        let wanted = [TopicRequest { filter: "a/#", takes_retained: false }];
         subscribe(&wanted, ProtocolVersion::V5, &mut bytes);
         assert_eq!(bytes, b"\x82\x09\0\x01\0\0\x03a/#\x21");
         bytes.clear();
@@ -392,6 +403,18 @@ mod tests {
         ping(&mut bytes);
         disconnect(&mut bytes);
         assert_eq!(bytes, b"\x40\x02\x01\x02\xc0\0\xe0\0");
+    }
+
+    #[test]
+    fn a_message_of_the_client_can_be_read() {
+        for version in VERSIONS {
+            let mut bytes = Vec::new();
+            publish("a/b", b"1", version, &mut bytes);
+            let (id, is_repeated, is_retained) = (None, false, false);
+            let expected = Publish { topic: "a/b", payload: b"1", id, is_repeated, is_retained };
+            let expected = Decoded::Packet(Packet::Publish(expected), bytes.len());
+            assert_eq!(decode(&bytes, version), Ok(expected));
+        }
     }
 
     proptest! {

@@ -2,8 +2,9 @@
 
 use crate::{
     BadConfig, MqttConfig,
-    config::Subscription,
+    config::{PayloadFormat, Subscription},
     payload::{BadPayload, Payload},
+    sparkplug::{Edges, Request},
 };
 use oasis_dac::{Dac, now};
 use oasis_source_node::{SourceLimits, SourceNodes, SourceSample, push_node_name};
@@ -17,10 +18,20 @@ const MAX_QUOTED_CHARACTERS: usize = 120;
 pub struct Receiver {
     subscriptions: Vec<Subscription>,
     nodes: SourceNodes,
+    edges: Edges,
+    /// Commands to edge nodes that are not sent yet, one of each at most.
+    requests: Vec<Request>,
     /// Names of the present message, reused for the next one.
     node: String,
     instance: String,
     counters: ReceiverCounters,
+}
+
+/// The samples of a message.
+struct Pushed {
+    samples: u64,
+    /// Values that are left out.
+    left_out: u64,
 }
 
 /// Counters of messages since the handler started.
@@ -34,6 +45,10 @@ pub struct ReceiverCounters {
     pub refused_messages: u64,
     /// Messages that the broker had retained before the subscription, and that were left out.
     pub retained_messages: u64,
+    /// Messages of Sparkplug that were lost on the way here.
+    pub missing_messages: u64,
+    /// Requests to edge nodes of Sparkplug to send their births again.
+    pub requested_births: u64,
     /// Values that were left out because of their type.
     pub left_out_values: u64,
     /// Whole numbers that were rounded to reals.
@@ -60,6 +75,8 @@ impl Receiver {
         Ok(Self {
             subscriptions: config.checked()?.subscriptions,
             nodes: SourceNodes::new(dac, "oasis mqtt", limits),
+            edges: Edges::new(config.max_nodes),
+            requests: Vec::new(),
             node: String::new(),
             instance: String::new(),
             counters: ReceiverCounters::default(),
@@ -69,8 +86,8 @@ impl Receiver {
     /// Takes a message; [`Receiver::flush`] sends its sample.
     pub fn receive(&mut self, topic: &str, payload: &[u8], is_retained: bool) {
         match self.push(topic, payload, is_retained) {
-            Ok(Some(left_out)) => {
-                self.counters.samples += 1;
+            Ok(Some(Pushed { samples, left_out })) => {
+                self.counters.samples += samples;
                 self.counters.left_out_values += left_out;
             }
             Ok(None) => self.counters.retained_messages += 1,
@@ -85,8 +102,8 @@ impl Receiver {
         self.counters.newest_refusal = Some(format!("{quoted:?}: {why}"));
     }
 
-    /// Returns the number of values that are left out; `None` if the message is.
-    fn push(&mut self, topic: &str, payload: &[u8], is_retained: bool) -> Result<Option<u64>, String> {
+    /// Returns the samples of a message; `None` if it is left out.
+    fn push(&mut self, topic: &str, payload: &[u8], is_retained: bool) -> Result<Option<Pushed>, String> {
         let matching = |one: &Subscription| one.filter.captures(topic);
         let mut all =
             self.subscriptions.iter().filter_map(|one| matching(one).map(|captures| (one, captures)));
@@ -96,6 +113,9 @@ impl Receiver {
         })?;
         if is_retained && !subscription.takes_retained {
             return Ok(None);
+        }
+        if subscription.format == PayloadFormat::Sparkplug {
+            return self.push_sparkplug(topic, payload).map(Some);
         }
         let bad = |why: BadPayload| why.to_string();
         let mut payload = Payload::parse(subscription.format, payload).map_err(bad)?;
@@ -109,7 +129,26 @@ impl Receiver {
         let (node, instance, type_name) = (&*self.node, &*self.instance, &*subscription.type_name);
         let fields = payload.fields().map_err(bad)?;
         let sample = SourceSample { node, instance, type_name, time, fields: &fields };
-        self.nodes.push(&sample).map(Some).map_err(|why| why.to_string())
+        let left_out = self.nodes.push(&sample).map_err(|why| why.to_string())?;
+        Ok(Some(Pushed { samples: 1, left_out }))
+    }
+
+    fn push_sparkplug(&mut self, topic: &str, payload: &[u8]) -> Result<Pushed, String> {
+        let taken = self.edges.receive(topic, payload, now().0, &mut self.nodes)?;
+        // Commands and states of hosts have no samples.
+        let Some(taken) = taken else { return Ok(Pushed { samples: 0, left_out: 0 }) };
+        self.counters.missing_messages += u64::from(taken.missing);
+        self.counters.requested_births += u64::from(taken.request.is_some());
+        self.requests.extend(taken.request);
+        if let Some(why) = taken.refused {
+            self.refuse(topic, &why);
+        }
+        Ok(Pushed { samples: taken.samples, left_out: taken.left_out })
+    }
+
+    /// Takes the commands to edge nodes, which are published once.
+    pub fn take_requests(&mut self) -> Vec<Request> {
+        std::mem::take(&mut self.requests)
     }
 
     /// Sends all samples to the DAC, and wakes their readers.

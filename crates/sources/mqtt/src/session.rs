@@ -3,12 +3,12 @@
 use crate::{
     config::{ProtocolVersion, Subscription},
     inbox::{Inbox, Incoming},
-    packet::{self, BadPacket, Login, Packet, Publish, Wanted},
+    packet::{self, BadPacket, Login, Packet, Publish, TopicRequest},
     unconfirmed::Unconfirmed,
 };
 use std::time::{Duration, Instant};
 
-/// Keep-alive interval that the broker is told; it closes a connection that is silent for 1.5 of it.
+/// Keep-alive interval; the broker closes a connection that is silent for 1.5 of it.
 pub const KEEP_ALIVE_SECONDS: u16 = 30;
 /// Time between two pings; a broker can demand shorter ones.
 const PING_INTERVAL: Duration = Duration::from_secs(10);
@@ -178,6 +178,11 @@ impl Session {
         }
     }
 
+    /// Publishes a message that the broker may lose.
+    pub fn publish(&mut self, topic: &str, payload: &[u8]) {
+        packet::publish(topic, payload, self.version, &mut self.output);
+    }
+
     /// Pings the broker at intervals. Called after messages were acknowledged, so that the answer confirms them.
     ///
     /// # Errors
@@ -206,10 +211,10 @@ impl Session {
     }
 }
 
-fn wanted(subscriptions: &[Subscription]) -> Vec<Wanted<'_>> {
+fn wanted(subscriptions: &[Subscription]) -> Vec<TopicRequest<'_>> {
     subscriptions
         .iter()
-        .map(|one| Wanted { filter: one.filter.as_str(), takes_retained: one.takes_retained })
+        .map(|one| TopicRequest { filter: one.filter.as_str(), takes_retained: one.takes_retained })
         .collect()
 }
 

@@ -128,6 +128,9 @@ impl MqttSource {
             run.receiver.flush();
             self.state().receiver.clone_from(run.receiver.counters());
             handled?;
+            for request in run.receiver.take_requests() {
+                run.session.publish(&request.topic, &request.payload);
+            }
             if run.session.has_pending() {
                 self.store(run)?;
                 run.session.acknowledge();
@@ -148,6 +151,7 @@ impl MqttSource {
                     state.connections += 1;
                     state.lost_sessions += u64::from(is_lost);
                     state.newest_failure = None;
+                    drop(state);
                     let broker = self.checked.address.to_string();
                     tracing::info!(broker, session_present, "connected to the MQTT broker");
                 }

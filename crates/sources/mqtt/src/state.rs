@@ -3,7 +3,7 @@
 use crate::receiver::ReceiverCounters;
 use serde_json::{Value, json};
 
-/// What the source reports.
+/// Counters and connection of the source.
 #[derive(Debug, Clone, Default)]
 pub struct SourceState {
     /// Whether the broker has accepted the connection.
@@ -44,6 +44,8 @@ impl SourceState {
             "refused_messages": receiver.refused_messages,
             "retained_messages": receiver.retained_messages,
             "repeated_messages": self.repeated_messages,
+            "missing_messages": receiver.missing_messages,
+            "requested_births": receiver.requested_births,
             "left_out_values": receiver.left_out_values,
             "rounded_values": receiver.rounded_values,
             "nodes": receiver.nodes,

@@ -1,6 +1,7 @@
 //! The connection to the broker, with or without TLS.
 
 use crate::address::Address;
+use oasis_tls::tls_error;
 use rustls::{ClientConfig, ClientConnection, StreamOwned, pki_types::ServerName};
 use std::{
     io::{self, ErrorKind, Read, Write},
@@ -92,7 +93,20 @@ fn secure(
         .map_err(|_| io::Error::new(ErrorKind::InvalidInput, "the host is no name of a certificate"))?;
     let mut session = ClientConnection::new(config, name).map_err(io::Error::other)?;
     while session.is_handshaking() {
-        session.complete_io(&mut socket)?;
+        session.complete_io(&mut socket).map_err(explained)?;
     }
     Ok(StreamOwned::new(session, socket))
+}
+
+/// An error of TLS with a remedy; other errors as they are.
+fn explained(error: io::Error) -> io::Error {
+    match tls_error(&error) {
+        Some(cause) => {
+            let text = format!(
+                "{cause}: does mqtt.ca_file have the CA of the broker, and its certificate this host?"
+            );
+            io::Error::new(error.kind(), text)
+        }
+        None => error,
+    }
 }

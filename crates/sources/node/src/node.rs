@@ -98,6 +98,20 @@ impl SourceNode {
         Ok(())
     }
 
+    /// Notes that samples of an instance with a declared type were lost on the way here.
+    pub fn note_missing(&mut self, instance: &str, count: u32) {
+        let Some(rows) = self.declared.get_mut(instance) else { return };
+        self.link.send(Some(&mut *rows));
+        rows.skip(count);
+        if let Some(registration) = rows.registration {
+            let Registration { topic, next_sequence } = registration;
+            if let Err(failure) = self.link.node.report_missing(topic, next_sequence - 1, rows.missing) {
+                // The gap is there all the same, with another cause.
+                tracing::warn!(instance, count, why = failure.message, "the DAC refuses the cause of a gap");
+            }
+        }
+    }
+
     /// Sends all samples, wakes their readers, and refuses commands. Returns how many whole numbers were rounded.
     pub fn flush(&mut self) -> u64 {
         let mut rounded = 0;

@@ -40,6 +40,10 @@ pub struct PendingRows {
     encoder: Encoder,
     /// Present once the DAC knows the instance with this type.
     pub registration: Option<Registration>,
+    /// Samples that are missing before the next batch.
+    missing_before: u32,
+    /// Samples that are missing before all batches.
+    pub missing: u64,
 }
 
 impl PendingRows {
@@ -49,7 +53,7 @@ impl PendingRows {
     /// If the type is invalid.
     pub fn new(probe_type: Arc<ProbeType>) -> Result<Self, Rejected> {
         let encoder = Encoder::new(&probe_type).map_err(|error| Rejected::Refused(error.to_string()))?;
-        Ok(Self { probe_type, encoder, registration: None })
+        Ok(Self { probe_type, encoder, registration: None, missing_before: 0, missing: 0 })
     }
 
     /// Returns the number of the newest sample of a batch; 0 if there is none.
@@ -73,6 +77,14 @@ impl PendingRows {
         Ok(self.encoder.len() == 1)
     }
 
+    /// Gives samples that are missing their numbers. Called without rows.
+    pub fn skip(&mut self, count: u32) {
+        let Some(registration) = self.registration.as_mut() else { return };
+        registration.next_sequence += u64::from(count);
+        self.missing_before = self.missing_before.saturating_add(count);
+        self.missing = self.missing.saturating_add(count.into());
+    }
+
     /// Takes the batch of all samples since the last one; `None` if there are none.
     pub fn take_batch(&mut self, now: u64) -> Option<SeriesBatch> {
         let registration = self.registration.as_mut()?;
@@ -83,7 +95,9 @@ impl PendingRows {
         let held = self.encoder.bytes_held();
         let mut batch = Vec::with_capacity(held / 2 + 64);
         let (topic, first_sequence) = (registration.topic.0, registration.next_sequence);
-        let fields = Fields { topic, state: 0, first_sequence, node_time: now, dropped_before: 0 };
+        let fields =
+            Fields { topic, state: 0, first_sequence, node_time: now, dropped_before: self.missing_before };
+        self.missing_before = 0;
         self.encoder.finish(fields, &mut batch);
         registration.next_sequence += count as u64;
         if held > MAX_IDLE_BYTES

@@ -102,6 +102,13 @@ impl SourceNodes {
         Ok(())
     }
 
+    /// Notes that samples of an instance with a declared type were lost on the way here: they have numbers, and are a gap.
+    pub fn note_missing(&mut self, name: &str, instance: &str, count: u32) {
+        if let Some(node) = self.nodes.get_mut(name) {
+            node.note_missing(instance, count);
+        }
+    }
+
     /// Sends all samples, and wakes their readers. Returns the samples that the DAC refused. Their nodes are disconnected, and connect again
     /// with the next sample.
     pub fn flush(&mut self) -> LostSamples {

@@ -3,6 +3,7 @@ use oasis_dac::{Config, Dac, Instance};
 use oasis_format::columns::Cell;
 use oasis_wire::{
     batch::Batch,
+    loss::Cause,
     schema::{Metric, MetricType, ProbeType, StructType},
     value::Value,
 };
@@ -186,4 +187,31 @@ fn a_declared_type_has_structs_and_continues_with_another_one() {
     let batch = tank.log.newest(&tank.probe_type).unwrap();
     let sample = Batch::parse(batch.batch(), &tank.probe_type).unwrap().get(0).unwrap();
     assert_eq!(sample.values, [Value::Struct(vec![Value::Uint(8)])]);
+}
+
+#[test]
+fn samples_that_were_lost_on_the_way_here_are_a_gap() {
+    let dac = Dac::new(Config::default());
+    let mut nodes = nodes(&dac, SourceLimits::default());
+    let metrics = vec![Metric::new("seq", MetricType::Uint64)];
+    let uuid = uuid::Uuid::new_v5(&uuid::Uuid::NAMESPACE_OID, b"seq");
+    let name = "Message".to_owned();
+    let probe_type =
+        Arc::new(ProbeType { name, uuid, version: "1.0".into(), doc: None, rate: None, metrics });
+    let mut push = |missing| {
+        if missing > 0 {
+            nodes.note_missing("plant", "messages", missing);
+        }
+        let (probe_type, row) = (&probe_type, &[0; 8]);
+        let sample = DeclaredSample { node: "plant", instance: "messages", probe_type, time: 1, row };
+        nodes.push_declared(&sample).unwrap();
+    };
+    [0, 0, 3, 0, 2].into_iter().for_each(&mut push);
+    assert_eq!(nodes.flush().count, 0);
+    let messages = instances(&dac, "messages").pop().unwrap();
+    let ledger = messages.ledger();
+    assert_eq!((ledger.last_sequence, ledger.received, ledger.missing), (10, 5, 5));
+    let gaps: Vec<_> =
+        ledger.gaps.iter().map(|gap| (gap.from_sequence, gap.to_sequence, gap.cause)).collect();
+    assert_eq!(gaps, [(3, 5, Cause::Network), (8, 9, Cause::Network)]);
 }

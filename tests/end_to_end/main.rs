@@ -38,8 +38,8 @@ mod large_registry;
 mod live_rules;
 mod logging;
 mod malformed;
-#[cfg(feature = "mdns")]
 mod mcp;
+#[cfg(feature = "mdns")]
 mod mdns;
 #[cfg(feature = "mqtt")]
 mod mqtt;

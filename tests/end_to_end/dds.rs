@@ -4,7 +4,7 @@ mod channel;
 mod cyclone;
 
 use crate::harness::{
-    Oasis, PlainNode, eventually_shown, get, ledger,
+    Oasis, PlainNode, eventually, eventually_shown, get, ledger,
     plain_node::{identity, pushed},
     repository,
 };
@@ -13,12 +13,15 @@ use oasis_wire::{
     batch::Batch,
     cdr::{ByteOrder, Writer},
     eisa::Packet,
+    quantity::TopicId,
     schema::ProbeType,
 };
 use serde_json::Value;
-use std::{collections::BTreeMap, fs, path::Path};
+use std::{collections::BTreeMap, fs, path::Path, time::Duration};
 
 const NODE: &str = "plant";
+/// Time after which a sample that a reader has not taken is followed by another.
+const FIRST_SAMPLE_INTERVAL: Duration = Duration::from_millis(200);
 
 /// The state of the handler.
 fn state(dac: &Oasis) -> Value {
@@ -88,18 +91,43 @@ fn each_shape_of_the_pdl_arrives_in_c_as_it_was_sent() {
     let folder = tempfile::tempdir().unwrap();
     let (domain, shapes) = (free_domain(), shapes());
     let dac = dac(domain);
-    let types: BTreeMap<_, _> =
-        shapes.iter().map(|shape| (&shape.probe_type.name, &shape.probe_type)).collect();
-    let instances = shapes.iter().map(|shape| pushed(shape.name.clone(), &shape.probe_type)).collect();
-    let of_types = types.values().map(|probe_type| (*probe_type).clone()).collect();
-    let mut node = PlainNode::connect_types(dac.channel(), identity(NODE, 1), None, of_types, instances);
+    let types: BTreeMap<_, _> = shapes.iter().map(|shape| (&shape.probe_type.name, shape)).collect();
+    let of_shapes = shapes.iter().map(|shape| pushed(shape.name.clone(), &shape.probe_type));
+    // Another instance of each type.
+    let of_types = types.iter().map(|(name, shape)| pushed(format!("first {name}"), &shape.probe_type));
+    let instances = of_shapes.chain(of_types).collect();
+    let all_types = types.values().map(|shape| shape.probe_type.clone()).collect();
+    let mut node = PlainNode::connect_types(dac.channel(), identity(NODE, 1), None, all_types, instances);
     let source = Path::new("tests/end_to_end/dds/echo.c");
     let echo = Subscriber::start(folder.path(), "vectors/shapes.pdl", source, &[&domain.to_string()]);
     until_subscribed(&dac, types.len());
-    for (shape, topic) in shapes.iter().zip(&node.topics) {
-        let mut batch = shape.batch.clone();
+    let topics = node.topics.clone();
+    let mut send = |topic: TopicId, batch: &[u8], sequence: Option<u64>| {
+        let mut batch = batch.to_owned();
         batch[4..8].copy_from_slice(&topic.0.to_le_bytes());
+        if let Some(sequence) = sequence {
+            batch[8..16].copy_from_slice(&sequence.to_le_bytes());
+        }
         node.sender.send(&[], &[&batch]).unwrap();
+    };
+    let (topics, first_topics) = topics.split_at(shapes.len());
+    // A reader takes what was written after it has heard of the writer's newest sample, which the DAC cannot know.
+    let mut firsts: BTreeMap<_, _> = types
+        .iter()
+        .zip(first_topics)
+        .map(|((name, shape), topic)| (format!("first {name}"), (*shape, *topic)))
+        .collect();
+    let mut sequence = 0;
+    eventually("all readers take samples", || {
+        sequence += 1;
+        firsts.values().for_each(|(shape, topic)| send(*topic, &shape.batch, Some(sequence)));
+        while let Some(line) = echo.line_within(FIRST_SAMPLE_INTERVAL) {
+            firsts.remove(line.split('\t').nth(2).unwrap());
+        }
+        firsts.is_empty().then_some(())
+    });
+    for (shape, topic) in shapes.iter().zip(topics) {
+        send(*topic, &shape.batch, None);
     }
     let mut received = BTreeMap::new();
     while received.len() < shapes.len() {
@@ -107,6 +135,9 @@ fn each_shape_of_the_pdl_arrives_in_c_as_it_was_sent() {
         let [topic, node, instance, cdr]: [&str; 4] =
             line.split('\t').collect::<Vec<_>>().try_into().unwrap();
         assert_eq!(node, NODE);
+        if instance.starts_with("first ") {
+            continue;
+        }
         received.insert(instance.to_owned(), (topic.to_owned(), bytes(&cdr.into())));
     }
     for shape in &shapes {

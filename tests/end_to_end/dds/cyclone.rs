@@ -14,6 +14,7 @@ use std::{
         mpsc::{self, Receiver},
     },
     thread,
+    time::Duration,
 };
 
 /// Discovery without multicast, which the loopback interface does not have.
@@ -67,6 +68,11 @@ impl Subscriber {
     /// Waits for the next line that it prints.
     pub fn line(&self) -> String {
         self.lines.recv_timeout(TEST_TIMEOUT).expect("a line of the subscriber")
+    }
+
+    /// Waits this long for the next line that it prints.
+    pub fn line_within(&self, timeout: Duration) -> Option<String> {
+        self.lines.recv_timeout(timeout).ok()
     }
 
     pub fn pause(&self) {

@@ -2,8 +2,8 @@
 //!
 //! A viewer offers the subprotocol `foxglove.sdk.v1` or `foxglove.websocket.v1`, which differ in their names only. Its [`options`] are
 //! in the URL. The DAC advertises [`channels`], and a [`subscription`] is a cursor of its topic log: what a viewer does not read in time
-//! waits there, and what the log has evicted is a message on `/oasis/missing`. [`control`] lists parameters and services, and
-//! [`commands`] sends the commands behind them. `docs/reference/foxglove.md` documents the protocol.
+//! waits there, and what the log has evicted is a message on `/oasis/missing`. [`control`] lists parameters and services, whose
+//! commands [`commands`] sends. `docs/reference/foxglove.md` documents the protocol.
 
 mod channels;
 mod commands;

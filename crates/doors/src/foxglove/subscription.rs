@@ -60,7 +60,7 @@ impl Subscription {
                 self.send_skipped(&skipped, sink);
             }
             let Some(segment) = turn.segments.first() else { continue };
-            if turn.wanted <= segment.first() {
+            if turn.wanted <= segment.first_held() {
                 self.send_gaps_before(segment, sink);
             }
             self.send_samples(segment, turn.wanted, sink);
@@ -74,17 +74,18 @@ impl Subscription {
         };
         let state = batch.header().state;
         for sample in batch.samples().filter(|sample| sample.offset >= wanted.0) {
-            if sink.out.len() >= sink.full {
-                return self.cursor.seek(Offset(sample.offset));
-            }
             let encoded = encode(sink.encoding, &self.source.probe_type, state, &sample.values, sink.message);
-            if encoded.is_err() {
+            if encoded.is_ok() {
+                self.last_time = sample.time;
+                write_data(self.id, sample.time, sink.message, sink.out);
+            } else {
                 let number = sample.sequence;
                 self.send_gap((segment.run(), 1, Some(number..=number), Cause::Unreadable), sink);
-                continue;
             }
-            self.last_time = sample.time;
-            write_data(self.id, sample.time, sink.message, sink.out);
+            // After a sample at least, so that the gaps before the segment are sent once.
+            if sink.out.len() >= sink.full {
+                return self.cursor.seek(Offset(sample.offset + 1));
+            }
         }
     }
 

@@ -94,6 +94,7 @@ impl Channels {
                 }
                 Err(error) => {
                     let message = format!("{} is left out: {error}", topic(&instance));
+                    bytes += message.len();
                     ServerMessage::status(StatusLevel::Warning, message).write(out);
                 }
             }
@@ -114,6 +115,12 @@ impl Channels {
             ServerMessage::status(StatusLevel::Warning, message).write(out);
         }
     }
+}
+
+/// Whether an instance has this topic.
+pub fn has_topic(instance: &Instance, topic: &str) -> bool {
+    let name = topic.strip_prefix(&*instance.node).and_then(|rest| rest.strip_prefix('/'));
+    name == Some(&*instance.name)
 }
 
 /// Returns the topic of an instance: as in MCAP files.

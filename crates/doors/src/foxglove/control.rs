@@ -1,7 +1,7 @@
 //! Control of probes: rates and enabled probes as parameters, commands without arguments as services.
 
 use super::{
-    channels::{Channels, topic},
+    channels::{Channels, has_topic, topic},
     messages::{Parameter, ParameterValue, Service, ServiceSchema},
     requests::SetParameter,
 };
@@ -10,7 +10,7 @@ use oasis_dac::Instance;
 use oasis_http::permissions::Caller;
 use oasis_wire::{command::Command, quantity::Hertz};
 use serde_json::Value;
-use std::sync::Arc;
+use std::{collections::HashSet, sync::Arc};
 
 /// The end of the name of a rate.
 const HERTZ: &str = ".hertz";
@@ -80,7 +80,8 @@ pub fn called(channels: &Channels, service: u32) -> Option<(Arc<Instance>, Comma
 
 /// Returns the parameters with these names; all if there are none.
 pub fn parameters(channels: &Channels, names: &[String]) -> Vec<Parameter> {
-    let is_wanted = |parameter: &Parameter| names.is_empty() || names.contains(&parameter.name);
+    let wanted: HashSet<&str> = names.iter().map(String::as_str).collect();
+    let is_wanted = |parameter: &Parameter| wanted.is_empty() || wanted.contains(&*parameter.name);
     channels.instances().flat_map(|instance| of_instance(instance)).filter(is_wanted).collect()
 }
 
@@ -111,7 +112,7 @@ pub fn setting(channels: &Channels, parameter: &SetParameter) -> Result<(Arc<Ins
         (None, Some(owner)) => (owner, false),
         (None, None) => return Err(unknown()),
     };
-    let instance = channels.instances().find(|instance| topic(instance) == owner).ok_or_else(unknown)?;
+    let instance = channels.instances().find(|instance| has_topic(instance, owner)).ok_or_else(unknown)?;
     let command = match value {
         Value::Bool(true) if !is_rate => Command::Enable,
         Value::Bool(false) if !is_rate => Command::Disable,

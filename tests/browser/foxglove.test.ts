@@ -65,12 +65,17 @@ class Viewer {
     private readonly socket: WebSocket,
   ) {}
 
-  static async open(query: string, subprotocol = FoxgloveClient.SUPPORTED_SUBPROTOCOL): Promise<Viewer> {
-    const socket = new WebSocket(`ws://${dac.listen}/${query}`, [subprotocol]);
+  static async open(
+    query: string,
+    subprotocol = FoxgloveClient.SUPPORTED_SUBPROTOCOL,
+    of = dac,
+    channels = 3,
+  ): Promise<Viewer> {
+    const socket = new WebSocket(`ws://${of.listen}/${query}`, [subprotocol]);
     const viewer = new Viewer(new FoxgloveClient({ ws: socket as never }), socket);
     viewers.push(viewer);
     viewer.listen();
-    await expect.poll(() => viewer.channels.size).toBeGreaterThanOrEqual(3);
+    await expect.poll(() => viewer.channels.size).toBeGreaterThanOrEqual(channels);
     return viewer;
   }
 
@@ -107,6 +112,10 @@ class Viewer {
     return this.messages.filter((message) => message.topic === topic);
   }
 
+  send(message: object): void {
+    this.socket.send(JSON.stringify(message));
+  }
+
   /** Reads no more. */
   pause(): void {
     this.socket.pause();
@@ -133,9 +142,9 @@ function bytes(data: ArrayBufferView): Uint8Array {
 }
 
 /** Sends a sample a millisecond. */
-function send(dropped = 0): void {
+function send(dropped = 0, to = node): void {
   const numbers = TIMES.map((_, index) => index);
-  node.flush(
+  to.flush(
     'pump',
     TIMES,
     [
@@ -258,6 +267,29 @@ it('sets parameters and calls services', async () => {
   call(4_000_000, 12);
   await expect.poll(() => answers[1]).toBe('there is no service 4000000');
 });
+
+it('goes on after subscriptions beyond the limit, and says how many are refused', async () => {
+  const viewer = await Viewer.open('?delivery=every');
+  const channelId = viewer.channels.get('plant-7/pump')?.id ?? 0;
+  const subscriptions = Array.from({ length: 1_500 }, (_, index) => ({ id: 10_000 + index, channelId }));
+  viewer.send({ op: 'subscribe', subscriptions });
+  await expect.poll(() => viewer.problems.length).toBe(1);
+  expect(viewer.problems[0]).toMatch(/^\d+ subscriptions are refused: doors.max_subscriptions is 1000$/);
+  const before = viewer.of('plant-7/pump').length;
+  send();
+  await expect.poll(() => viewer.of('plant-7/pump').length).toBeGreaterThan(before);
+});
+
+it('lets the DAC end beside a viewer that reads nothing', async () => {
+  const other = await Oasis.dac();
+  const filled = await PlainNode.start(other.channel, 'plant-7', [{ name: 'pump', schema: PUMP }]);
+  const viewer = await Viewer.open('?delivery=every', 'foxglove.sdk.v1', other, 2);
+  viewer.pause();
+  for (let count = 0; count < 200; count++) send(0, filled);
+  await expect.poll(() => other.received()).toBe(200 * TIMES.length);
+  await Promise.all([other.stop(), filled.stop()]);
+  expect(other.log).not.toContain('panicked');
+}, 20_000);
 
 it('refuses pages of other sites, unknown encodings, and goes on after nonsense', async () => {
   const refused = (query: string, headers: Record<string, string>) =>

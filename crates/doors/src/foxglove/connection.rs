@@ -15,7 +15,7 @@ use oasis_access::{Target, Verb};
 use oasis_dac::{Cursor, HeldMemory, Instance, Options, Signal, StartAt, listener::Stream};
 use oasis_http::permissions::Caller;
 use oasis_websocket::{CloseCode, Decoder, Error, Limits, Message, Opcode, Role, close, frame};
-use std::{io, pin::pin, sync::Arc, time::Duration};
+use std::{collections::HashSet, io, pin::pin, sync::Arc, time::Duration};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     time::{MissedTickBehavior, interval, timeout},
@@ -29,6 +29,8 @@ const TURN_BYTES: usize = 64 * 1024;
 const READ_BYTES: usize = 16 * 1024;
 /// Interval of checks of the registry and of the rights of the caller.
 const RECHECK_INTERVAL: Duration = Duration::from_millis(500);
+/// Timeout of the last message.
+const GOODBYE_TIMEOUT: Duration = Duration::from_millis(500);
 /// Most messages that are not understood, after which a viewer is closed.
 const MAX_INVALID_MESSAGES: u32 = 100;
 /// Capabilities of the protocol that the DAC has.
@@ -50,6 +52,15 @@ impl From<Error> for End {
         tracing::debug!(%error, "a viewer breaks a rule of WebSocket");
         Self::Closed(error.close_code(), "")
     }
+}
+
+/// Why there is no subscription.
+#[derive(Debug)]
+enum RefusedSubscription {
+    /// The viewer asks for what does not exist.
+    Wrong(String),
+    /// A limit is reached.
+    Limit(String),
 }
 
 /// A viewer and what it reads.
@@ -110,8 +121,8 @@ pub async fn serve(
     };
     if let Err(End::Closed(code, reason)) = connection.run(&mut early).await {
         close::write(code, reason, &mut connection.out);
-        // A viewer that is gone needs no goodbye.
-        let _ = connection.flush().await;
+        // A viewer that is gone, or takes nothing, needs no goodbye.
+        let _ = timeout(GOODBYE_TIMEOUT, connection.flush()).await;
     }
     drop(permit);
 }
@@ -128,7 +139,12 @@ impl Connection {
         loop {
             self.send_next();
             self.check_memory()?;
-            self.flush().await?;
+            // A viewer that takes nothing must not delay the end of the DAC.
+            tokio::select! {
+                biased;
+                flushed = self.flush() => flushed?,
+                () = &mut ended => return Err(End::Gone),
+            }
             let has_more = self.has_more();
             tokio::select! {
                 biased;
@@ -302,12 +318,11 @@ impl Connection {
 
     fn apply(&mut self, request: ClientMessage) -> Result<(), End> {
         match request {
-            ClientMessage::Subscribe { subscriptions } => {
-                subscriptions.into_iter().try_for_each(|wanted| self.subscribe(wanted))
-            }
+            ClientMessage::Subscribe { subscriptions } => self.subscribe_all(subscriptions),
             ClientMessage::Unsubscribe { subscription_ids } => {
-                self.subscriptions.retain(|known| !subscription_ids.contains(&known.id));
-                self.gap_readers.retain(|id| !subscription_ids.contains(id));
+                let ids = HashSet::<u32>::from_iter(subscription_ids);
+                self.subscriptions.retain(|known| !ids.contains(&known.id));
+                self.gap_readers.retain(|id| !ids.contains(id));
                 Ok(())
             }
             ClientMessage::GetParameters { parameter_names, id } => {
@@ -321,31 +336,52 @@ impl Connection {
         }
     }
 
-    fn subscribe(&mut self, WantedSubscription { id, channel_id }: WantedSubscription) -> Result<(), End> {
+    /// Adds subscriptions. Those that a limit refuses are one warning: a viewer that asks for all channels breaks no rule.
+    fn subscribe_all(&mut self, all: Vec<WantedSubscription>) -> Result<(), End> {
+        let mut refused = 0;
+        let mut reason = String::new();
+        for wanted in all {
+            match self.subscribe(wanted) {
+                Ok(()) => {}
+                Err(RefusedSubscription::Wrong(message)) => self.refuse(message)?,
+                Err(RefusedSubscription::Limit(message)) => {
+                    refused += 1;
+                    reason = message;
+                }
+            }
+        }
+        if refused > 0 {
+            let message = format!("{refused} subscriptions are refused: {reason}");
+            ServerMessage::status(StatusLevel::Warning, message).write(&mut self.out);
+        }
+        Ok(())
+    }
+
+    fn subscribe(
+        &mut self,
+        WantedSubscription { id, channel_id }: WantedSubscription,
+    ) -> Result<(), RefusedSubscription> {
         let is_taken =
             self.subscriptions.iter().any(|known| known.id == id) || self.gap_readers.contains(&id);
         if is_taken {
-            return self.refuse(format!("there is a subscription {id} already"));
+            return Err(RefusedSubscription::Wrong(format!("there is a subscription {id} already")));
         }
         let most = self.doors.config.max_subscriptions;
         if self.subscriptions.len() + self.gap_readers.len() >= most {
-            return self.refuse(format!("doors.max_subscriptions is reached: {most}"));
+            return Err(RefusedSubscription::Limit(format!("doors.max_subscriptions is {most}")));
         }
         if channel_id == GAP_CHANNEL {
             self.gap_readers.push(id);
             return Ok(());
         }
         let Some(instance) = self.channels.get(channel_id).cloned() else {
-            return self.refuse(format!("there is no channel {channel_id}"));
+            return Err(RefusedSubscription::Wrong(format!("there is no channel {channel_id}")));
         };
         let options = Options { delivery: self.options.delivery, ..Options::default() };
-        match Cursor::open(&self.doors.dac, &instance, StartAt::Now, options, &self.signal) {
-            Ok((cursor, _)) => {
-                self.subscriptions.push(Subscription::new(id, instance, cursor));
-                Ok(())
-            }
-            Err(error) => self.refuse(format!("{}: {error}", channels::topic(&instance))),
-        }
+        let opened = Cursor::open(&self.doors.dac, &instance, StartAt::Now, options, &self.signal);
+        let (cursor, _) = opened.map_err(|error| RefusedSubscription::Limit(error.to_string()))?;
+        self.subscriptions.push(Subscription::new(id, instance, cursor));
+        Ok(())
     }
 }
 

@@ -476,7 +476,7 @@ PLACEHOLDERS = {"real": float("nan"), "single": float("nan"), "price": float("na
 
 
 def read_table(path):
-    """Writes a table with pyarrow, and reads it with the same."""
+    """Writes a table with pyarrow or polars, and reads it with the same."""
     import random
 
     import pyarrow
@@ -490,6 +490,11 @@ def read_table(path):
     elif path.suffix == ".feather":
         feather.write_feather(made, path, compression=path.stem, chunksize=256)
         read = feather.read_table(path)
+    elif path.suffix == ".ipc":
+        import polars
+
+        polars.from_arrow(made).write_ipc(path)
+        read = polars.read_ipc(path).to_arrow()
     else:
         with ipc.new_stream(path, made.schema) as stream:
             stream.write_table(made, max_chunksize=256)

@@ -1,9 +1,9 @@
 //! The record batches of a file: row groups of Parquet, messages of Arrow IPC.
 
-use super::{footer, ipc::Messages, library_panics::caught};
+use super::{footer, ipc::Messages, ipc_footer, library_panics::caught};
 use crate::input::{Defects, InputError, InputFile, RecordingFile};
 use arrow_array::RecordBatch;
-use arrow_ipc::reader::StreamReader;
+use arrow_ipc::reader::{FileReader, StreamReader};
 use arrow_schema::{ArrowError, SchemaRef};
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
@@ -28,7 +28,8 @@ const MAX_BATCH_ROWS: i64 = 8_192;
 /// The content of a file.
 pub enum Content {
     Parquet { file: File, metadata: ArrowReaderMetadata },
-    Ipc { schema: SchemaRef, messages: Messages },
+    IpcFile { schema: SchemaRef },
+    IpcStream { schema: SchemaRef, messages: Messages },
 }
 
 /// Receives a record batch and the number of its first row. Returns whether to continue.
@@ -56,15 +57,18 @@ impl Content {
     /// # Errors
     /// If it is none, or exceeds a bound.
     pub fn ipc(file: &mut InputFile<'_>) -> Result<Self, InputError> {
+        if ipc_footer::check(&mut *file.content)? {
+            return Ok(Self::IpcFile { schema: with_footer(&mut *file.content)?.schema() });
+        }
         let messages = Messages::find(&mut *file.content)?;
         let schema = stream(&mut *file.content, messages)?.schema();
-        Ok(Self::Ipc { schema, messages })
+        Ok(Self::IpcStream { schema, messages })
     }
 
     pub fn schema(&self) -> SchemaRef {
         match self {
             Self::Parquet { metadata, .. } => metadata.schema().clone(),
-            Self::Ipc { schema, .. } => schema.clone(),
+            Self::IpcFile { schema } | Self::IpcStream { schema, .. } => schema.clone(),
         }
     }
 
@@ -89,7 +93,11 @@ impl Content {
     ) -> Result<(), InputError> {
         match self {
             Self::Parquet { file, metadata } => each_row_group(file, metadata, defects, take),
-            Self::Ipc { messages, .. } => {
+            Self::IpcFile { .. } => {
+                let reader = with_footer(&mut *file.content)?;
+                each_batch(reader, 0, "record batches", defects, take).map(drop)
+            }
+            Self::IpcStream { messages, .. } => {
                 let reader = stream(&mut *file.content, *messages)?;
                 let row = each_batch(reader, 0, "record batches", defects, take)?;
                 if let (Some(at), Some(row)) = (messages.cut, row) {
@@ -201,12 +209,22 @@ fn each_batch(
     }
 }
 
+fn with_footer(
+    content: &mut dyn RecordingFile,
+) -> Result<FileReader<BufReader<&mut dyn RecordingFile>>, InputError> {
+    content.seek(SeekFrom::Start(0))?;
+    caught(|| FileReader::try_new(BufReader::new(content), None)).map_err(unreadable_schema)
+}
+
+fn unreadable_schema(why: String) -> InputError {
+    InputError::file(format!("no readable Arrow schema: {why}"), "write the file again")
+}
+
 fn stream(
     content: &mut dyn RecordingFile,
     messages: Messages,
 ) -> Result<StreamReader<BufReader<Take<&mut dyn RecordingFile>>>, InputError> {
     content.seek(SeekFrom::Start(messages.start))?;
     let content = Read::take(content, messages.end - messages.start);
-    caught(|| StreamReader::try_new(BufReader::new(content), None))
-        .map_err(|why| InputError::file(format!("no readable Arrow schema: {why}"), "write the file again"))
+    caught(|| StreamReader::try_new(BufReader::new(content), None)).map_err(unreadable_schema)
 }

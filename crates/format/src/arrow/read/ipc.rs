@@ -5,16 +5,16 @@ use arrow_ipc::{MessageHeader, RecordBatch, root_as_message};
 use std::io::{self, Read, SeekFrom};
 
 /// The bytes that a file begins with; a stream begins with [`CONTINUATION`].
-const FILE_MAGIC: &[u8] = b"ARROW1";
+pub const FILE_MAGIC: &[u8] = b"ARROW1";
 /// The bytes before the length of each message.
 const CONTINUATION: [u8; 4] = [0xff; 4];
 /// The last byte at which the first message of a file begins.
 const MAX_FILE_START: u64 = 64;
 /// Longest description of a message, in bytes.
-const MAX_DESCRIPTION: u64 = 8 * 1024 * 1024;
+pub const MAX_DESCRIPTION: u64 = 8 * 1024 * 1024;
 /// Most bytes of a record batch, packed and unpacked.
-const MAX_BATCH: u64 = 128 * 1024 * 1024;
-const BATCH_REMEDY: &str =
+pub const MAX_BATCH: u64 = 128 * 1024 * 1024;
+pub const BATCH_REMEDY: &str =
     "write smaller record batches, such as pyarrow's write_table(..., max_chunksize=8192), or Parquet";
 
 /// The whole messages of a file.
@@ -63,7 +63,11 @@ impl Messages {
         Ok(self)
     }
 
-    fn message(content: &mut dyn RecordingFile, at: u64, length: u64) -> Result<Next, InputError> {
+    /// Checks the message at a byte of a file of this length.
+    ///
+    /// # Errors
+    /// If a length exceeds a bound.
+    pub fn message(content: &mut dyn RecordingFile, at: u64, length: u64) -> Result<Next, InputError> {
         if at >= length {
             return Ok(Next::End);
         }
@@ -121,10 +125,13 @@ impl Messages {
     }
 }
 
-enum Next {
-    /// Ends at this byte.
+/// A step of walking through messages.
+pub enum Next {
+    /// A message, which ends at this byte.
     Message(u64),
+    /// No message begins here.
     End,
+    /// The end of the file cuts the message.
     Cut,
 }
 

@@ -7,6 +7,7 @@ mod content;
 mod export;
 mod footer;
 mod ipc;
+mod ipc_footer;
 mod library_panics;
 mod plan;
 mod reading;

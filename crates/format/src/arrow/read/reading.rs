@@ -268,6 +268,7 @@ impl Reading {
             report.lose(Some(name), self.rows, text);
         }
         let unknown = self.cells.unknown_names;
+        self.shift.report(report);
         report.lose(None, unknown, format!("{unknown} names are none of their enum: stored as 0"));
         for field in self.counts.report("", &self.probe_type) {
             let text = field.to_string();

@@ -141,6 +141,13 @@ fn foreign() -> RecordBatch {
     RecordBatch::try_from_iter(columns).unwrap()
 }
 
+fn file_of(batches: &[RecordBatch]) -> Vec<u8> {
+    let mut file = FileWriter::try_new(Vec::new(), &batches[0].schema()).unwrap();
+    batches.iter().for_each(|batch| file.write(batch).unwrap());
+    file.finish().unwrap();
+    file.into_inner().unwrap()
+}
+
 fn stream_of(batches: &[RecordBatch]) -> Vec<u8> {
     let mut writer = StreamWriter::try_new(Vec::new(), &batches[0].schema()).unwrap();
     batches.iter().for_each(|batch| writer.write(batch).unwrap());
@@ -150,10 +157,7 @@ fn stream_of(batches: &[RecordBatch]) -> Vec<u8> {
 
 #[test]
 fn a_table_of_another_program_has_exact_values_and_names_what_it_lacks() {
-    let mut file = FileWriter::try_new(Vec::new(), &foreign().schema()).unwrap();
-    file.write(&foreign()).unwrap();
-    file.finish().unwrap();
-    for bytes in [stream_of(&[foreign()]), file.into_inner().unwrap()] {
+    for bytes in [stream_of(&[foreign()]), file_of(&[foreign()])] {
         let (found, report) = read(&IPC_INPUT, &bytes, &InputOptions::default()).unwrap();
         let [(recorded, samples)] = &found[..] else { panic!("{found:?}") };
         assert_eq!((recorded.node.as_deref(), &*recorded.instance), (None, "table"));
@@ -245,7 +249,8 @@ fn changed_bytes_are_read_or_refused() {
     writer.finish().unwrap();
     drop(writer);
     let options = InputOptions { is_partial: true, ..InputOptions::default() };
-    for (format, bytes) in [(&PARQUET_INPUT, parquet), (&IPC_INPUT, stream_of(&[foreign()]))] {
+    let of_ipc = [stream_of(&[foreign()]), file_of(&[foreign()])].map(|bytes| (&IPC_INPUT, bytes));
+    for (format, bytes) in [(&PARQUET_INPUT, parquet)].into_iter().chain(of_ipc) {
         for at in (0..bytes.len()).step_by(61) {
             for value in [0, 0x7f, 0xff] {
                 let mut changed = bytes.clone();
@@ -261,4 +266,42 @@ fn a_length_beyond_the_bound_is_refused_before_memory_is_taken() {
     let mut bytes = stream_of(&[foreign()]);
     bytes[4..8].copy_from_slice(&0x7fff_ffff_u32.to_le_bytes());
     assert!(refused(&IPC_INPUT, &bytes).contains("description of 2147483647 bytes"));
+}
+
+#[test]
+fn a_file_without_a_schema_before_its_footer_is_read() {
+    let mut bytes = file_of(&[foreign(), foreign()]);
+    // Polars writes something else there.
+    bytes[8..40].fill(0xee);
+    let (found, _) = read(&IPC_INPUT, &bytes, &InputOptions::default()).unwrap();
+    assert_eq!(found[0].1.len(), 6);
+}
+
+#[test]
+fn a_footer_with_false_places_or_lengths_is_refused() {
+    let bytes = file_of(&[foreign(), foreign()]);
+    let footer_bytes = u32::from_le_bytes(bytes[bytes.len() - 10..bytes.len() - 6].try_into().unwrap());
+    let footer = bytes.len() - 10 - footer_bytes as usize;
+    let blocks: Vec<(usize, i64)> = {
+        let of = arrow_ipc::root_as_footer(&bytes[footer..bytes.len() - 10]).unwrap();
+        let offsets = of.recordBatches().unwrap().iter().map(|block| block.offset());
+        let place =
+            |offset: i64| bytes[footer..].windows(8).position(|at| at == offset.to_le_bytes()).unwrap();
+        offsets.map(|offset| (footer + place(offset), offset)).collect()
+    };
+    let [(first, at), (second, _)] = blocks[..] else { panic!("{blocks:?}") };
+    // A block has 8 bytes of offset, 4 of the description, 4 of padding, 8 of the body.
+    for (place, value, why) in [
+        (second, at, "overlap"),
+        (first, i64::MAX, "no message is where"),
+        (first, -1, "beyond the bounds"),
+        (first + 8, i64::from(i32::MAX), "beyond the bounds"),
+        (first + 16, 1 << 40, "beyond the bounds"),
+        (first + 16, 0, "no message is where"),
+    ] {
+        let mut changed = bytes.clone();
+        changed[place..place + 8].copy_from_slice(&value.to_le_bytes());
+        let error = refused(&IPC_INPUT, &changed);
+        assert!(error.contains(why), "{why}: {error}");
+    }
 }

@@ -13,6 +13,7 @@ import json
 import math
 import shutil
 import statistics
+import struct
 import subprocess
 import tempfile
 import time
@@ -29,6 +30,46 @@ def make_csv(path, rows):
             values = (f"{math.sin(row / 100 + column):.9f}" for column in range(COLUMNS))
             out.write(f"{1_700_000_000 + row / 100:.2f}," + ",".join(values) + "\n")
     return rows * COLUMNS
+
+
+def make_ulog(path, messages):
+    """Writes a log with topics of the sizes and rates of PX4: 1 kHz, 250 Hz and 50 Hz."""
+    topics = {
+        "sensor_combined": ("float[3] gyro_rad;uint32_t gyro_dt;float[3] accelerometer;uint32_t accel_dt;", "<3fI3fI", 1),
+        "vehicle_attitude": ("uint64_t timestamp_sample;float[4] q;float[4] delta_q;uint8_t resets;uint8_t[7] _padding0;", "<Q8fB", 4),
+        "vehicle_local_position": ("double x;double y;" + "".join(f"float v{at};" for at in range(20)), "<2d20f", 20),
+    }
+
+    def message(kind, content):
+        return struct.pack("<HB", len(content), ord(kind)) + content
+
+    with open(path, "wb") as out:
+        out.write(b"ULog\x01\x12\x35\x01" + struct.pack("<Q", 1_000_000))
+        out.write(message("B", bytes(40)))
+        for name, (fields, _, _) in topics.items():
+            out.write(message("F", f"{name}:uint64_t timestamp;{fields}".encode()))
+        for number, name in enumerate(topics):
+            out.write(message("A", struct.pack("<BH", 0, number) + name.encode()))
+        for tick in range(messages):
+            time_us = 1_000_000 + tick * 1000
+            for number, (_, form, every) in enumerate(topics.values()):
+                if tick % every == 0:
+                    values = [
+                        number if letter in "QIB" else math.sin(tick / 1000 + at) for at, letter in enumerate(letters_of(form))
+                    ]
+                    out.write(message("D", struct.pack("<HQ", number, time_us) + struct.pack(form, *values)))
+
+
+def letters_of(form):
+    """The letter of each value of a format of `struct`."""
+    letters, count = [], ""
+    for letter in form[1:]:
+        if letter.isdigit():
+            count += letter
+        else:
+            letters += [letter] * int(count or 1)
+            count = ""
+    return letters
 
 
 def read_with_pandas(path):
@@ -97,9 +138,9 @@ def compare(oasis, folder, path, rival, rounds):
 def main():
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--oasis", required=True, help="the program")
-    arguments.add_argument("--rows", type=int, default=500_000, help="rows of the table")
+    arguments.add_argument("--rows", type=int, default=500_000, help="rows of the table, and milliseconds of the log")
     arguments.add_argument("--rounds", type=int, default=5, help="measurements of each reader")
-    arguments.add_argument("--ulog", type=Path, help="a log of PX4")
+    arguments.add_argument("--ulog", type=Path, help="a log of PX4 besides the one that is made")
     given = arguments.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -111,8 +152,10 @@ def main():
             path = folder / f"{encoding}.mcap"
             run(given.oasis, "export", source, "--encoding", encoding, "-o", path)
             compare(given.oasis, folder, path, read_with_mcap, given.rounds)
-        if given.ulog:
-            compare(given.oasis, folder, given.ulog, read_with_pyulog, given.rounds)
+        log = folder / "flight.ulg"
+        make_ulog(log, given.rows)
+        for path in [log, *([given.ulog] if given.ulog else [])]:
+            compare(given.oasis, folder, path, read_with_pyulog, given.rounds)
 
 
 main()

@@ -30,11 +30,13 @@ pub fn read(
     let mut report = Report::default();
     let messages = databases(options, &mut report)?;
     let mut reading = Reading::new(&messages);
-    each_frame(file, &mut Defects::new(options.is_partial), options, |frame, _, _| reading.survey(frame))?;
+    let mut shift = TimeShift::new(options.start);
+    each_frame(file, &mut Defects::new(options.is_partial), &mut shift, |frame, _, _| reading.survey(frame))?;
     reading.end_survey()?;
     let mut defects = Defects::new(options.is_partial);
-    each_frame(file, &mut defects, options, |frame, time, line| reading.sample(frame, time, line, take))?;
+    each_frame(file, &mut defects, &mut shift, |frame, time, line| reading.sample(frame, time, line, take))?;
     reading.finish(take, !options.dbc.is_empty(), &mut report)?;
+    shift.report(&mut report);
     defects.report("lines", &mut report)?;
     Ok(report)
 }
@@ -64,12 +66,11 @@ fn databases(options: &InputOptions, report: &mut Report) -> Result<Vec<MessageD
 fn each_frame(
     file: &mut InputFile<'_>,
     defects: &mut Defects,
-    options: &InputOptions,
+    shift: &mut TimeShift,
     mut take: impl FnMut(&Frame<'_>, u64, &[u8]) -> Result<(), InputError>,
 ) -> Result<(), InputError> {
     file.content.seek(SeekFrom::Start(0))?;
     let mut lines = TextLines::new(&mut *file.content);
-    let mut shift = TimeShift::new(options.start);
     while let Some((number, line)) = lines.next()? {
         if line.trim_ascii().is_empty() {
             continue;

@@ -1,6 +1,9 @@
 //! Moves all times of a recording by one duration, so that its first sample has a start that the user chooses.
 
-use super::time::{TimeRefused, checked};
+use super::{
+    Report,
+    time::{TimeRefused, checked},
+};
 
 /// The times of a recording as an archive has them.
 #[derive(Debug, Clone, Copy, Default)]
@@ -27,6 +30,14 @@ impl TimeShift {
             None => time,
         })
     }
+
+    /// Reports the duration, with which the recorded times can be calculated.
+    pub fn report(&self, report: &mut Report) {
+        let (Some(start), Some(origin)) = (self.start, self.origin) else { return };
+        let nanoseconds = i128::from(start) - origin;
+        let text = format!("{nanoseconds} ns were added to all times: subtract them for the recorded ones");
+        report.note(None, 1, text);
+    }
 }
 
 #[cfg(test)]
@@ -39,6 +50,12 @@ mod tests {
         assert_eq!(
             [-5, -7, 4, -1_006].map(|time| shift.apply(time)).map(Result::ok),
             [Some(1_000), Some(998), Some(1_009), None]
+        );
+        let mut report = Report::default();
+        shift.report(&mut report);
+        assert_eq!(
+            report.findings[0].text,
+            "1005 ns were added to all times: subtract them for the recorded ones"
         );
         assert_eq!(TimeShift::new(None).apply(-5), Err(TimeRefused::Early(-5)));
     }

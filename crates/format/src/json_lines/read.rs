@@ -317,6 +317,7 @@ impl<'a> Reading<'a> {
         if let Some(form) = &self.form {
             report.note(None, 1, format!("times are {}", form.describe()));
         }
+        self.shift.report(report);
         Ok(())
     }
 }

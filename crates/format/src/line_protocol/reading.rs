@@ -241,6 +241,7 @@ impl<'a> Reading<'a> {
             );
         }
         let replaced = self.replaced;
+        self.shift.report(report);
         report.lose(None, replaced, format!("{replaced} texts are not UTF-8: other bytes became U+FFFD"));
         Ok(())
     }

@@ -56,6 +56,7 @@ fn read(
         }
     }
     topics.finish(take, &mut report)?;
+    shift.report(&mut report);
     defects.report("messages", &mut report)?;
     Ok(report)
 }

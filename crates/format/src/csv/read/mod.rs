@@ -44,16 +44,22 @@ fn read(
     let dialect = Dialect::detect(&beginning, options)?;
     let layout = Layout::find(&dialect, options)?;
     let instance = options.instance.clone().unwrap_or_else(|| file.stem());
-    let mut series = AllSeries::new(layout.clone(), dialect.numbers, instance);
+    let mut series = AllSeries::new(layout.clone(), dialect.numbers, instance.clone());
 
     let mut report = Report::default();
     // Both readings find the same defects: the second one counts them.
-    each_row(file, &dialect, &layout, options, &mut Defects::new(options.is_partial), |series_row| {
-        series.survey(&series_row)
-    })?;
+    let mut rows = Rows {
+        file,
+        dialect: &dialect,
+        layout: &layout,
+        instance: &instance,
+        shift: TimeShift::new(options.start),
+    };
+    rows.each(&mut Defects::new(options.is_partial), |row| series.survey(&row))?;
     series.end_survey()?;
     let mut defects = Defects::new(options.is_partial);
-    let no_utf8 = each_row(file, &dialect, &layout, options, &mut defects, |row| series.sample(&row, take))?;
+    let no_utf8 = rows.each(&mut defects, |row| series.sample(&row, take))?;
+    rows.shift.report(&mut report);
     series.finish(take, &mut report)?;
     defects.report("lines", &mut report)?;
     if series.is_empty() {
@@ -75,47 +81,55 @@ struct Row<'a> {
     time: u64,
 }
 
-/// Reads all rows. Returns the number of texts that are not UTF-8.
-fn each_row(
-    file: &mut InputFile<'_>,
-    dialect: &Dialect,
-    layout: &Layout,
-    options: &InputOptions,
-    defects: &mut Defects,
-    mut take: impl FnMut(Row<'_>) -> Result<(), InputError>,
-) -> Result<u64, InputError> {
-    let file_instance = options.instance.clone().unwrap_or_else(|| file.stem());
-    file.content.seek(SeekFrom::Start(dialect.start))?;
-    let mut lines = Lines::new(&mut *file.content, dialect);
-    let (mut fields, mut rows, mut no_utf8) = (ByteRecord::new(), 0_u64, 0);
-    let mut shift = TimeShift::new(options.start);
-    while lines.next(&mut fields)? {
-        if rows == 0 && dialect.has_header && lines.is_first() {
-            continue;
-        }
-        let line = lines.line();
-        if let Err(why) = fit(&mut fields, layout.width) {
-            defects.add(|| format!("line {line}"), why)?;
-            continue;
-        }
-        no_utf8 += make_utf8(&mut fields);
-        let time = match &layout.times {
-            Times::Column { at, form, clock: None } => form.parse(text_of(&fields, *at)),
-            Times::Column { at, form, clock: Some(clock) } => {
-                form.parse(&format!("{} {}", text_of(&fields, *at).trim(), text_of(&fields, *clock)))
+/// The rows of a file.
+struct Rows<'a, 'f> {
+    file: &'a mut InputFile<'f>,
+    dialect: &'a Dialect,
+    layout: &'a Layout,
+    /// The instance of a file in the wide form.
+    instance: &'a str,
+    shift: TimeShift,
+}
+
+impl Rows<'_, '_> {
+    /// Reads all rows. Returns the number of texts that are not UTF-8.
+    fn each(
+        &mut self,
+        defects: &mut Defects,
+        mut take: impl FnMut(Row<'_>) -> Result<(), InputError>,
+    ) -> Result<u64, InputError> {
+        let (dialect, layout) = (self.dialect, self.layout);
+        self.file.content.seek(SeekFrom::Start(dialect.start))?;
+        let mut lines = Lines::new(&mut *self.file.content, dialect);
+        let (mut fields, mut rows, mut no_utf8) = (ByteRecord::new(), 0_u64, 0);
+        while lines.next(&mut fields)? {
+            if rows == 0 && dialect.has_header && lines.is_first() {
+                continue;
             }
-            Times::Rate(rate) => Ok((rows as f64 * (1e9 / rate)).round() as i128),
-        };
-        rows += 1;
-        match time.and_then(|time| shift.apply(time)) {
-            Ok(time) => take(Row { fields: &fields, time })?,
-            Err(why) => {
-                let channel = layout.channel(&fields).map_or_else(|| file_instance.clone(), str::to_owned);
-                defects.add_time(&channel, || format!("line {line}"), &why)?;
+            let line = lines.line();
+            if let Err(why) = fit(&mut fields, layout.width) {
+                defects.add(|| format!("line {line}"), why)?;
+                continue;
+            }
+            no_utf8 += make_utf8(&mut fields);
+            let time = match &layout.times {
+                Times::Column { at, form, clock: None } => form.parse(text_of(&fields, *at)),
+                Times::Column { at, form, clock: Some(clock) } => {
+                    form.parse(&format!("{} {}", text_of(&fields, *at).trim(), text_of(&fields, *clock)))
+                }
+                Times::Rate(rate) => Ok((rows as f64 * (1e9 / rate)).round() as i128),
+            };
+            rows += 1;
+            match time.and_then(|time| self.shift.apply(time)) {
+                Ok(time) => take(Row { fields: &fields, time })?,
+                Err(why) => {
+                    let channel = layout.channel(&fields).unwrap_or(self.instance);
+                    defects.add_time(channel, || format!("line {line}"), &why)?;
+                }
             }
         }
+        Ok(no_utf8)
     }
-    Ok(no_utf8)
 }
 
 fn text_of(fields: &ByteRecord, at: usize) -> &str {

@@ -39,7 +39,7 @@ it('describes a dropped file, imports it when that is confirmed, and shows its t
   );
   await visit.screenshot('import-described');
   await part('import-node').fill('car');
-  await part('import-start').click();
+  await part('import-store').click();
   await part('import-show').waitFor();
   expect(await part('import-step').textContent()).toBe('3 samples imported');
   await visit.screenshot('import-stored');
@@ -71,5 +71,34 @@ it('takes a file of the file picker on a phone, and shows why it is refused', as
   });
   await part('import-description').waitFor();
   await visit.screenshot('import-described-phone');
+  await visit.close();
+});
+
+it('reads a file whose content does not say its times as the user says, and names the field in the error', async () => {
+  const visit = await rig.visit();
+  const part = (testId: string) => visit.page.getByTestId(testId);
+  await part('filter').waitFor({ state: 'attached' });
+  await dropFile(visit, 'bench.csv', 'speed [m/s];load\n1,5;2,5\n2,5;3,5\nbroken\n');
+  await expect
+    .poll(() => part('import-problem').textContent(), { timeout: 20_000 })
+    .toContain('“Column of times”');
+  await part('import-options').locator('summary').click();
+  await part('import-rate').fill('10');
+  await part('import-start').fill('2024-05-01T10:00:00');
+  await part('import-read').click();
+  await part('import-description').waitFor();
+  expect(await part('import-description').textContent()).toMatch(
+    /1 series, 2 samples, 2024-05-01 10:00:00Z|2024-05-01 10:00:00Z – 2024-05-01 10:00:00\.100Z/,
+  );
+  await visit.screenshot('import-options');
+  await part('import-store').click();
+  await expect
+    .poll(() => part('import-problem').textContent(), { timeout: 20_000 })
+    .toContain('“Leave out defective records”');
+  await part('import-partial').check();
+  await part('import-store').click();
+  await part('import-show').waitFor();
+  expect(await part('import-step').textContent()).toBe('2 samples imported');
+  expect(visit.complaints).toEqual([]);
   await visit.close();
 });

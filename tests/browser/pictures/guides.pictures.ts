@@ -315,7 +315,7 @@ it('import of a recording', async () => {
     (time, second) => `${time.toISOString()},${(20 + second / 40).toFixed(2)},${second % 5}`,
   );
   await dropFile(visit, 'drive.csv', `time,speed [m/s],gear\n${rows.join('\n')}\n`);
-  await visit.page.getByTestId('import-start').waitFor();
+  await visit.page.getByTestId('import-store').waitFor();
   await takePicture(visit.page, 'import-on-the-page');
   await visit.close();
 });

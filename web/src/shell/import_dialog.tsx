@@ -6,6 +6,7 @@ import { watch } from '../state/actions.ts';
 import { openDialog } from '../state/dialogs.ts';
 import { takeDroppedFiles } from '../state/dropped_files.ts';
 import { show } from '../state/time.ts';
+import { choicesOf, type Entered, ImportOptions, withLabels } from './import_options.tsx';
 import { cancel, type RecordingImport, run, upload } from './import_request.ts';
 import { importStrings as words } from './import_strings.ts';
 import '../styles/import.css';
@@ -25,7 +26,7 @@ export function ImportDialog() {
   const state = useSignal<RecordingImport | undefined>(undefined);
   const files = useSignal(takeDroppedFiles());
   const name = useSignal('');
-  const isPartial = useSignal(false);
+  const entered = useSignal<Entered>({});
   const work = useRef({ stop: new AbortController(), id: '' });
 
   const end = () => {
@@ -40,7 +41,7 @@ export function ImportDialog() {
     step.value = words.waiting;
     act(signal)
       .catch((error: Error) => {
-        if (!signal.aborted) problem.value = error.message;
+        if (!signal.aborted) problem.value = withLabels(error.message);
       })
       .finally(() => {
         if (!signal.aborted) step.value = '';
@@ -58,17 +59,23 @@ export function ImportDialog() {
         work.current.id = begun;
         step.value = words.sending(percent(share));
       });
-      state.value = await run(id, 'describe', {}, signal, onProgress);
+      state.value = await run(id, 'describe', choicesOf(entered.peek()), signal, onProgress);
+    });
+  const readAgain = () =>
+    attempt(async (signal) => {
+      state.value = undefined;
+      state.value = await run(work.current.id, 'describe', choicesOf(entered.peek()), signal, onProgress);
     });
   const store = () =>
     attempt(async (signal) => {
-      const choices = { partial: isPartial.value, name: name.value.trim() || undefined };
+      const choices = { ...choicesOf(entered.peek()), name: name.value.trim() || undefined };
       state.value = await run(work.current.id, 'store', choices, signal, onProgress);
     });
   const again = () => {
     end();
     files.value = [];
     state.value = undefined;
+    entered.value = {};
     problem.value = '';
     step.value = '';
   };
@@ -103,31 +110,22 @@ export function ImportDialog() {
       )}
       {description && !stored && <Description {...description} />}
       {description && !stored && step.value === '' && (
-        <>
-          <label class="settings-field">
-            <span>{words.name}</span>
-            <input
-              class="input"
-              placeholder={words.byFile}
-              maxLength={256}
-              data-testid="import-node"
-              value={name.value}
-              onInput={(event) => {
-                name.value = event.currentTarget.value;
-              }}
-            />
-          </label>
-          <label class="panel-toggle">
-            <input
-              type="checkbox"
-              checked={isPartial.value}
-              onChange={(event) => {
-                isPartial.value = event.currentTarget.checked;
-              }}
-            />
-            {words.partial}
-          </label>
-        </>
+        <label class="settings-field">
+          <span>{words.name}</span>
+          <input
+            class="input"
+            placeholder={words.byFile}
+            maxLength={256}
+            data-testid="import-node"
+            value={name.value}
+            onInput={(event) => {
+              name.value = event.currentTarget.value;
+            }}
+          />
+        </label>
+      )}
+      {files.value.length > 0 && !stored && (
+        <ImportOptions entered={entered} isBusy={step.value !== ''} read={readAgain} />
       )}
       <p class="form-note" role="status" data-testid="import-step">
         {stored ? words.stored(formatInteger(stored.samples), stored.known) : step.value}
@@ -147,7 +145,7 @@ export function ImportDialog() {
           </button>
         )}
         {description && !stored && step.value === '' && (
-          <button type="button" class="button button-main" data-testid="import-start" onClick={store}>
+          <button type="button" class="button button-main" data-testid="import-store" onClick={store}>
             {words.start}
           </button>
         )}

@@ -38,6 +38,8 @@ mod large_registry;
 mod live_rules;
 mod logging;
 mod malformed;
+#[cfg(feature = "mavlink")]
+mod mavlink;
 mod mcp;
 #[cfg(feature = "mdns")]
 mod mdns;

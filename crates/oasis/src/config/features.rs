@@ -1,7 +1,9 @@
 //! The features that settings ask for.
 
 use super::Config;
-use crate::features::{DDS, Feature, INFLUXDB, MAIL, MDNS, MQTT, NATS, OIDC, OTLP, POSTGRESQL, PROMETHEUS};
+use crate::features::{
+    DDS, Feature, INFLUXDB, MAIL, MAVLINK, MDNS, MQTT, NATS, OIDC, OTLP, POSTGRESQL, PROMETHEUS,
+};
 use oasis_notify::DestinationConfig;
 
 impl Config {
@@ -27,6 +29,7 @@ impl Config {
         ask(self.otlp.enabled, OTLP, "[otlp]");
         ask(self.prometheus.enabled, PROMETHEUS, "[prometheus]");
         ask(!self.mqtt.url.is_empty(), MQTT, "[mqtt]");
+        ask(!self.mavlink.links.is_empty(), MAVLINK, "[mavlink]");
         ask(self.tem.mdns, MDNS, "mdns in [tem] (--mdns)");
         ask(!self.nats.url.is_empty(), NATS, "[nats] (--nats, OASIS_NATS)");
         ask(self.dds.publish || self.dds.channel, DDS, "[dds] (--dds, OASIS_DDS)");
@@ -53,6 +56,7 @@ mod tests {
             ("[otlp]\nenabled = true", OTLP, "[otlp]"),
             ("[prometheus]\nenabled = true", PROMETHEUS, "[prometheus]"),
             ("[mqtt]\nurl = 'mqtt://localhost'", MQTT, "[mqtt]"),
+            ("[mavlink]\nlinks = ['udpin:127.0.0.1:14550']", MAVLINK, "[mavlink]"),
             ("[tem]\nmdns = true", MDNS, "mdns in [tem] (--mdns)"),
             ("[nats]\nurl = 'nats://127.0.0.1'", NATS, "[nats] (--nats, OASIS_NATS)"),
             ("[dds]\npublish = true", DDS, "[dds] (--dds, OASIS_DDS)"),

@@ -84,6 +84,8 @@ pub const RANGES: &[(&str, RangeInclusive<u64>)] = &[
     ("prometheus.max_series", COUNT),
     ("mqtt.max_nodes", COUNT),
     ("mqtt.max_series", COUNT),
+    ("mavlink.max_nodes", COUNT),
+    ("mavlink.max_series", COUNT),
     ("dds.domain", 0..=232),
     ("dds.buffer_bytes", 1 << 20..=1 << 40),
     ("node.datagram_bytes", 0..=65_507),

@@ -89,4 +89,5 @@ sections! {
     otlp: oasis_otlp::Otlp,
     prometheus: oasis_prometheus::Prometheus,
     mqtt: oasis_mqtt::Mqtt,
+    mavlink: oasis_mavlink::Mavlink,
 }

@@ -11,6 +11,8 @@ mod attacks_http;
 mod audit;
 mod audit_log;
 mod backup;
+#[cfg(feature = "can")]
+mod can;
 mod causes;
 mod command_line;
 mod commands;

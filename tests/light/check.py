@@ -29,6 +29,7 @@ SETTINGS = {
     "[otlp]\nenabled = true\n": ("[otlp]", "otlp"),
     "[prometheus]\nenabled = true\n": ("[prometheus]", "prometheus"),
     '[mqtt]\nurl = "mqtt://127.0.0.1:1"\n': ("[mqtt]", "mqtt"),
+    '[can]\ninterfaces = ["can0"]\n': ("[can]", "can"),
     '[mavlink]\nlinks = ["udpin:127.0.0.1:0"]\n': ("[mavlink]", "mavlink"),
     '[postgresql]\nurl = "host=127.0.0.1 dbname=plant"\n': ("[postgresql]", "postgresql"),
     '[notify.operators]\nkind = "mail"\nserver = "127.0.0.1"\n': ("[notify.operators]", "mail"),
@@ -75,7 +76,7 @@ def main() -> None:
 
 def version_has_features(program: Program) -> None:
     lines = program.run("--version").stdout.splitlines()
-    assert lines[1:] == ["built without: arrow, mcap, influxdb, lsp, man-pages, oidc, mail, otlp, postgresql, mavlink, mqtt, prometheus, mdns, nats, dds"], lines
+    assert lines[1:] == ["built without: arrow, mcap, influxdb, lsp, man-pages, oidc, mail, otlp, postgresql, can, mavlink, mqtt, prometheus, mdns, nats, dds"], lines
     assert program.run("-V").stdout.splitlines() == lines[:1], lines
 
 

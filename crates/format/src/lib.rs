@@ -46,6 +46,7 @@ mod write_options;
 pub use input::columns;
 
 pub mod arrow;
+pub mod can;
 mod candump;
 mod csv;
 mod csv_dialect;

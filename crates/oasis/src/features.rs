@@ -35,6 +35,7 @@ features! {
     MAIL: "mail", "mail", true;
     OTLP: "otlp", "OTLP", true;
     POSTGRESQL: "postgresql", "PostgreSQL", true;
+    CAN: "can", "CAN", true;
     MAVLINK: "mavlink", "MAVLink", true;
     MQTT: "mqtt", "MQTT", true;
     PROMETHEUS: "prometheus", "Prometheus remote write", true;

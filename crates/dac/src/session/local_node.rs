@@ -93,8 +93,7 @@ impl LocalNode {
     ///
     /// # Errors
     /// If the DAC refuses the report.
-    pub fn report_missing(&mut self, topic: TopicId, taken: u64, missing: u64) -> Result<(), Failure> {
-        let dropped = Drops { network: missing, ..Drops::default() };
+    pub fn report_missing(&mut self, topic: TopicId, taken: u64, dropped: Drops) -> Result<(), Failure> {
         let counters = Counters { topic, taken, sent: taken, dropped, after_sent: Drops::default() };
         self.handle(&NodeMessage::Counters { instances: vec![counters] }).map(drop)
     }

@@ -1,12 +1,10 @@
 //! Reads logs of candump (`-l`, `-L`, and the screen format with `-ta`), decoded by CAN databases (DBC).
 //!
-//! `frame` parses a line, `dbc` a database, `signal` the value of a signal. The file is read twice: a survey finds the messages and which of
-//! their signals are always present, then each frame becomes a sample.
+//! `frame` parses a line; [`crate::can`] has databases and signals. The file is read twice: a survey finds the messages and which of their signals
+//! are always present, then each frame becomes a sample.
 
-mod dbc;
 mod frame;
 mod reading;
-mod signal;
 
 use crate::input::InputFormat;
 

@@ -1,15 +1,15 @@
 //! Reads a log: a survey of messages and signals, then the samples.
 
-use super::{
-    dbc::{Database, MessageDescription, Signal},
-    frame::Frame,
-};
-use crate::input::{
-    Column, ColumnTable, Defects, InputError, InputFile, InputOptions, Report, SeriesSet, TakeBatch,
-    TextLines, TimeShift, infer, names::without_controls, unit_of,
+use super::frame::Frame;
+use crate::{
+    can::{Database, MessageDescription, signal_column},
+    input::{
+        Column, ColumnTable, Defects, InputError, InputFile, InputOptions, Report, SeriesSet, TakeBatch,
+        TextLines, TimeShift, infer, names::without_controls,
+    },
 };
 use oasis_wire::{
-    schema::{EnumType, Enumerator, Metric, MetricType, ProbeType},
+    schema::{Metric, MetricType, ProbeType},
     value::RowWriter,
 };
 use std::{
@@ -154,7 +154,7 @@ impl<'a> Reading<'a> {
                 let name = described.map_or("frames", |described| described.name.as_str());
                 without_controls(&format!("{}/{name}", frame.interface))
             },
-            columns: described.map(|of| of.signals.iter().map(column).collect()).unwrap_or_default(),
+            columns: described.map(|of| of.signals.iter().map(signal_column).collect()).unwrap_or_default(),
             rows: 0,
             table: None,
             probe_type: None,
@@ -238,26 +238,6 @@ impl<'a> Reading<'a> {
         report.note(None, frames, text);
         Ok(())
     }
-}
-
-/// The column of a signal.
-fn column(signal: &Signal) -> Column {
-    let mut column = Column::new(without_controls(&signal.name)).with_unit(unit_of(&signal.unit));
-    column.has_integers = true;
-    column.doc.clone_from(&signal.comment);
-    if column.unit.is_none() && !signal.unit.trim().is_empty() {
-        let unit = format!("Unit: {}", signal.unit.trim());
-        column.doc = Some(column.doc.map_or(unit.clone(), |doc| format!("{doc}\n{unit}")));
-    }
-    let is_named = signal.is_unscaled() && !signal.values.is_empty();
-    let fits = |value: &i64| (i64::from(i32::MIN)..=i64::from(u32::MAX)).contains(value);
-    if is_named && signal.values.iter().all(|(value, _)| fits(value)) {
-        let mut known = HashSet::new();
-        let values = signal.values.iter().filter(|(value, _)| known.insert(*value));
-        let values = values.map(|(value, name)| Enumerator { name: name.clone(), value: *value, doc: None });
-        column.enumeration = Some(EnumType { name: signal.name.clone(), values: values.collect() });
-    }
-    column
 }
 
 /// The type of frames that no database describes.

@@ -1,5 +1,8 @@
-use super::{INPUT, dbc::Database, frame::Frame};
-use crate::input::{Dbc, InputError, InputFile, InputOptions, Report};
+use super::{INPUT, frame::Frame};
+use crate::{
+    can::Database,
+    input::{Dbc, InputError, InputFile, InputOptions, Report},
+};
 use oasis_wire::{
     batch::{Batch, Sample},
     schema::ProbeType,

@@ -2,7 +2,7 @@
 
 use super::Config;
 use crate::features::{
-    DDS, Feature, INFLUXDB, MAIL, MAVLINK, MDNS, MQTT, NATS, OIDC, OTLP, POSTGRESQL, PROMETHEUS,
+    CAN, DDS, Feature, INFLUXDB, MAIL, MAVLINK, MDNS, MQTT, NATS, OIDC, OTLP, POSTGRESQL, PROMETHEUS,
 };
 use oasis_notify::DestinationConfig;
 
@@ -30,6 +30,7 @@ impl Config {
         ask(self.prometheus.enabled, PROMETHEUS, "[prometheus]");
         ask(!self.mqtt.url.is_empty(), MQTT, "[mqtt]");
         ask(!self.mavlink.links.is_empty(), MAVLINK, "[mavlink]");
+        ask(!self.can.interfaces.is_empty(), CAN, "[can]");
         ask(self.tem.mdns, MDNS, "mdns in [tem] (--mdns)");
         ask(!self.nats.url.is_empty(), NATS, "[nats] (--nats, OASIS_NATS)");
         ask(self.dds.publish || self.dds.channel, DDS, "[dds] (--dds, OASIS_DDS)");
@@ -57,6 +58,7 @@ mod tests {
             ("[prometheus]\nenabled = true", PROMETHEUS, "[prometheus]"),
             ("[mqtt]\nurl = 'mqtt://localhost'", MQTT, "[mqtt]"),
             ("[mavlink]\nlinks = ['udpin:127.0.0.1:14550']", MAVLINK, "[mavlink]"),
+            ("[can]\ninterfaces = ['can0']", CAN, "[can]"),
             ("[tem]\nmdns = true", MDNS, "mdns in [tem] (--mdns)"),
             ("[nats]\nurl = 'nats://127.0.0.1'", NATS, "[nats] (--nats, OASIS_NATS)"),
             ("[dds]\npublish = true", DDS, "[dds] (--dds, OASIS_DDS)"),

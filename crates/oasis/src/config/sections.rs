@@ -90,4 +90,5 @@ sections! {
     prometheus: oasis_prometheus::Prometheus,
     mqtt: oasis_mqtt::Mqtt,
     mavlink: oasis_mavlink::Mavlink,
+    can: oasis_can::Can,
 }

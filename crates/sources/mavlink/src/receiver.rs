@@ -8,7 +8,7 @@ use crate::{
     track::{FrameRecord, NumberedFrame, Track},
 };
 use oasis_dac::Dac;
-use oasis_source_node::{DeclaredSample, SourceLimits, SourceNodes};
+use oasis_source_node::{DeclaredSample, SourceLimits, SourceLoss, SourceNodes};
 use oasis_wire::{
     schema::{Metric, MetricType, ProbeType},
     value::RowWriter,
@@ -355,7 +355,7 @@ impl MessageOutput<'_> {
         let NumberedFrame { missing, frame } = numbered;
         if missing > 0 {
             self.counters.missing_frames += u64::from(missing);
-            self.nodes.note_missing(node, MESSAGES, missing.into());
+            self.nodes.note_missing(node, MESSAGES, missing.into(), SourceLoss::Network);
         }
         let mut row = Vec::with_capacity(8);
         let mut writer = RowWriter::new(&mut row);

@@ -37,7 +37,7 @@ mod tests;
 
 pub use body::{BodyError, MAX_BODY_BYTES, decoded};
 pub use limits::SourceLimits;
-pub use lost::LostSamples;
+pub use lost::{LostSamples, SourceLoss};
 pub use names::push_node_name;
 pub use rejected::Rejected;
 pub use repeats::Repeats;

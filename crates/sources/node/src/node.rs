@@ -1,7 +1,7 @@
 //! A node of a source, and its instances.
 
 use crate::{
-    DeclaredSample, LostSamples, Rejected, SourceLimits, SourceSample,
+    DeclaredSample, LostSamples, Rejected, SourceLimits, SourceLoss, SourceSample,
     rows::{PendingRows, Registration},
     series::Series,
 };
@@ -99,10 +99,10 @@ impl SourceNode {
     }
 
     /// Notes that samples of an instance with a declared type were lost on the way here.
-    pub fn note_missing(&mut self, instance: &str, count: u32) {
+    pub fn note_missing(&mut self, instance: &str, count: u32, loss: SourceLoss) {
         let Some(rows) = self.declared.get_mut(instance) else { return };
         self.link.send(Some(&mut *rows));
-        rows.skip(count);
+        rows.skip(count, loss);
         if let Some(registration) = rows.registration {
             let Registration { topic, next_sequence } = registration;
             if let Err(failure) = self.link.node.report_missing(topic, next_sequence - 1, rows.missing) {

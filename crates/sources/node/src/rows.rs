@@ -1,6 +1,7 @@
 //! Rows of one type that wait for the next batch.
 
-use crate::Rejected;
+use crate::{Rejected, SourceLoss};
+use oasis_channel::Drops;
 use oasis_wire::{
     batch::{Encoder, Fields, MAX_BATCH},
     quantity::TopicId,
@@ -42,8 +43,8 @@ pub struct PendingRows {
     pub registration: Option<Registration>,
     /// Samples that are missing before the next batch.
     missing_before: u32,
-    /// Samples that are missing before all batches.
-    pub missing: u64,
+    /// Samples that are missing before all batches, by cause.
+    pub missing: Drops,
 }
 
 impl PendingRows {
@@ -53,7 +54,7 @@ impl PendingRows {
     /// If the type is invalid.
     pub fn new(probe_type: Arc<ProbeType>) -> Result<Self, Rejected> {
         let encoder = Encoder::new(&probe_type).map_err(|error| Rejected::Refused(error.to_string()))?;
-        Ok(Self { probe_type, encoder, registration: None, missing_before: 0, missing: 0 })
+        Ok(Self { probe_type, encoder, registration: None, missing_before: 0, missing: Drops::default() })
     }
 
     /// Returns the number of the newest sample of a batch; 0 if there is none.
@@ -78,11 +79,15 @@ impl PendingRows {
     }
 
     /// Gives samples that are missing their numbers. Called without rows.
-    pub fn skip(&mut self, count: u32) {
+    pub fn skip(&mut self, count: u32, loss: SourceLoss) {
         let Some(registration) = self.registration.as_mut() else { return };
         registration.next_sequence += u64::from(count);
         self.missing_before = self.missing_before.saturating_add(count);
-        self.missing = self.missing.saturating_add(count.into());
+        let by_cause = match loss {
+            SourceLoss::Network => &mut self.missing.network,
+            SourceLoss::Overrun => &mut self.missing.ring_full,
+        };
+        *by_cause = by_cause.saturating_add(count.into());
     }
 
     /// Takes the batch of all samples since the last one; `None` if there are none.

@@ -1,6 +1,8 @@
 //! All nodes of a source.
 
-use crate::{DeclaredSample, LostSamples, Rejected, SourceLimits, SourceSample, node::SourceNode};
+use crate::{
+    DeclaredSample, LostSamples, Rejected, SourceLimits, SourceLoss, SourceSample, node::SourceNode,
+};
 use oasis_dac::Dac;
 use std::{
     collections::{BTreeSet, HashMap},
@@ -102,10 +104,10 @@ impl SourceNodes {
         Ok(())
     }
 
-    /// Notes that samples of an instance with a declared type were lost on the way here: they have numbers, and are a gap.
-    pub fn note_missing(&mut self, name: &str, instance: &str, count: u32) {
+    /// Notes that samples of an instance with a declared type were lost before they arrived here: they have numbers, and are a gap.
+    pub fn note_missing(&mut self, name: &str, instance: &str, count: u32, loss: SourceLoss) {
         if let Some(node) = self.nodes.get_mut(name) {
-            node.note_missing(instance, count);
+            node.note_missing(instance, count, loss);
         }
     }
 

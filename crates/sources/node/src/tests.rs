@@ -1,4 +1,4 @@
-use crate::{DeclaredSample, Rejected, SourceLimits, SourceNodes, SourceSample};
+use crate::{DeclaredSample, Rejected, SourceLimits, SourceLoss, SourceNodes, SourceSample};
 use oasis_dac::{Config, Dac, Instance};
 use oasis_format::columns::Cell;
 use oasis_wire::{
@@ -200,7 +200,7 @@ fn samples_that_were_lost_on_the_way_here_are_a_gap() {
         Arc::new(ProbeType { name, uuid, version: "1.0".into(), doc: None, rate: None, metrics });
     let mut push = |missing| {
         if missing > 0 {
-            nodes.note_missing("plant", "messages", missing);
+            nodes.note_missing("plant", "messages", missing, SourceLoss::Network);
         }
         let (probe_type, row) = (&probe_type, &[0; 8]);
         let sample = DeclaredSample { node: "plant", instance: "messages", probe_type, time: 1, row };

@@ -6,7 +6,7 @@ use super::{
     topic::{Kind, SparkplugTopic},
 };
 use oasis_format::columns::{Cell, Column, ColumnTable};
-use oasis_source_node::{DeclaredSample, Rejected, SourceNodes};
+use oasis_source_node::{DeclaredSample, Rejected, SourceLoss, SourceNodes};
 use std::collections::HashMap;
 
 /// The instance with a sample for each message of an edge node. Its numbers follow those of Sparkplug, so that it has their gaps.
@@ -237,7 +237,7 @@ impl MessageTable {
         self.table.write(&mut self.row, |column, _| cells.get(column).copied().unwrap_or(Cell::Absent));
         let time = payload.timestamp.and_then(|time| time.checked_mul(1_000_000)).unwrap_or(now);
         if missing > 0 {
-            nodes.note_missing(node, MESSAGES, missing);
+            nodes.note_missing(node, MESSAGES, missing, SourceLoss::Network);
         }
         let (probe_type, row) = (&self.table.probe_type, &*self.row);
         nodes.push_declared(&DeclaredSample { node, instance: MESSAGES, probe_type, time, row })

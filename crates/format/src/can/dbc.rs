@@ -32,41 +32,62 @@ const SKIPPED_STATEMENTS: [&str; 15] = [
 /// A database.
 #[derive(Debug, Default)]
 pub struct Database {
+    /// In the order of the file.
     pub messages: Vec<MessageDescription>,
 }
 
 /// A message.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MessageDescription {
+    /// The identifier, without flags.
     pub id: u32,
+    /// Whether the identifier has 29 bits.
     pub is_extended: bool,
+    /// Its name.
     pub name: String,
+    /// In the order of the file.
     pub signals: Vec<Signal>,
 }
 
 /// A signal of a message.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Signal {
+    /// Its name.
     pub name: String,
+    /// The number of its first bit.
     pub start: u32,
+    /// Its bits, 1 to 64.
     pub bits: u32,
+    /// Whether the least significant bit is the first one.
     pub is_little_endian: bool,
+    /// Whether raw values have a sign.
     pub is_signed: bool,
+    /// The form of raw values.
     pub form: SignalForm,
+    /// The value of one raw step.
     pub factor: f64,
+    /// The value of the raw 0.
     pub offset: f64,
+    /// As it is written.
     pub unit: String,
+    /// Its description.
     pub comment: Option<String>,
+    /// Names of raw values.
     pub values: Vec<(i64, String)>,
+    /// Whether it selects others.
     pub is_multiplexor: bool,
+    /// The values of another signal with which it is present; none if it is always.
     pub selected_by: Option<Selection>,
 }
 
 /// The form of raw values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SignalForm {
+    /// A whole number.
     Integer,
+    /// IEEE 754, 32 bits.
     Real32,
+    /// IEEE 754, 64 bits.
     Real64,
 }
 
@@ -83,7 +104,9 @@ pub struct Selection {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {why}")]
 pub struct BadDatabase {
+    /// The line, from 1.
     pub line: usize,
+    /// Why.
     pub why: String,
 }
 
@@ -96,6 +119,9 @@ enum Token {
 
 impl Database {
     /// Parses a file in UTF-8 or, as most are, in Windows-1252.
+    ///
+    /// # Errors
+    /// If a statement is wrong.
     pub fn parse(content: &[u8]) -> Result<Self, BadDatabase> {
         let text = match str::from_utf8(content) {
             Ok(text) => text.trim_start_matches('\u{feff}').to_owned(),

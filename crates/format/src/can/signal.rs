@@ -1,6 +1,6 @@
 //! The values of the signals of a frame.
 
-use super::dbc::{MessageDescription, Selection, Signal, SignalForm};
+use super::{MessageDescription, Selection, Signal, SignalForm};
 use crate::input::Cell;
 
 /// Multiplexors that select each other.
@@ -23,6 +23,28 @@ impl Signal {
             }
         }
         Some(raw)
+    }
+
+    /// Returns the bytes that a frame needs to have all of its bits.
+    pub fn least_bytes(&self) -> usize {
+        let last = if self.is_little_endian {
+            self.start.saturating_add(self.bits - 1) / 8
+        } else {
+            // Bits count down in the first byte, and fill those after it.
+            let in_first = self.start % 8 + 1;
+            self.start / 8 + self.bits.saturating_sub(in_first).div_ceil(8)
+        };
+        usize::try_from(last).map_or(usize::MAX, |last| last + 1)
+    }
+
+    /// Returns the values of the least and the greatest raw ones, from which the type of all values follows.
+    pub fn extremes(&self) -> [Cell<'static>; 2] {
+        let all = u64::MAX >> (64 - self.bits);
+        match self.form {
+            SignalForm::Integer if self.is_signed => [self.value(1 << (self.bits - 1)), self.value(all >> 1)],
+            SignalForm::Integer => [self.value(0), self.value(all)],
+            SignalForm::Real32 | SignalForm::Real64 => [self.value(0); 2],
+        }
     }
 
     /// Whether values are whole numbers.

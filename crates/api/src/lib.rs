@@ -87,6 +87,7 @@ use oasis_notify::NotifyHandler;
 use oasis_oidc::OpenId;
 use oasis_rules::RulesState;
 use request_body::body;
+pub use sql::Queries;
 use std::{io, net::SocketAddr, sync::Arc};
 pub use tem::{Registrant, Reporter, Tem};
 use tokio::{net::TcpListener, sync::Semaphore};

@@ -3,9 +3,11 @@
 //! A query has a thread of its own, of low priority, so that doors and ingest find a processor. It ends when its limits are reached or its client leaves.
 
 mod answer;
+mod queries;
 mod turns;
 
-pub use turns::Turns;
+pub use queries::Queries;
+pub use turns::{Turn, Turns};
 
 use super::archive::{archive, catalogue_problem};
 use crate::{Api, alarms::tables as alarm_tables};
@@ -246,8 +248,17 @@ impl Archived {
 }
 
 fn open(on: Archived, caller: Caller, has_left: Arc<AtomicBool>) -> Result<GuardedSql, Problem> {
-    let limits =
-        SqlLimits { time: QUERY_TIMEOUT, memory: MAX_MEMORY_BYTES, copied: MAX_CATALOGUE_BYTES, has_left };
+    open_for(on, caller, has_left, QUERY_TIMEOUT)
+}
+
+/// Prepares a query that may take this long.
+fn open_for(
+    on: Archived,
+    caller: Caller,
+    has_left: Arc<AtomicBool>,
+    time: Duration,
+) -> Result<GuardedSql, Problem> {
+    let limits = SqlLimits { time, memory: MAX_MEMORY_BYTES, copied: MAX_CATALOGUE_BYTES, has_left };
     let of_alarms = on.alarms.iter().flat_map(|alarms| alarm_tables::tables(alarms, &caller));
     let more = on.audit.map(audit_log).into_iter().chain(of_alarms).collect();
     let opened = GuardedSql::open(&on.history, Arc::new(CallersSight(caller)), limits, more);

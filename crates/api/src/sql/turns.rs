@@ -7,6 +7,7 @@ use std::{
     collections::HashMap,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
+use tokio::sync::Notify;
 
 /// Queries at the same time, all principals together.
 const MAX_QUERIES: usize = 4;
@@ -17,7 +18,16 @@ const MAX_QUERIES_OF_PRINCIPAL: usize = 2;
 
 /// Counts the queries of each principal.
 #[derive(Debug, Clone, Default)]
-pub struct Turns(Arc<Mutex<HashMap<String, usize>>>);
+pub struct Turns(Arc<Running>);
+
+/// The queries that run.
+#[derive(Debug, Default)]
+struct Running {
+    /// Their number for each principal.
+    of_principals: Mutex<HashMap<String, usize>>,
+    /// Woken whenever one ends.
+    ended: Notify,
+}
 
 impl Turns {
     /// Lets a caller run one more query, until the turn is dropped.
@@ -26,6 +36,20 @@ impl Turns {
     /// If too many run: 429.
     pub fn take_for(&self, caller: &Caller) -> Result<Turn, Problem> {
         self.take(&caller.principal().to_string(), caller.may(Verb::Administration, Target::Dac))
+    }
+
+    /// Waits until a caller may run one more query. The future may be dropped at any time.
+    pub async fn wait_for(&self, caller: &Caller) -> Turn {
+        loop {
+            let ended = self.0.ended.notified();
+            tokio::pin!(ended);
+            // Registered before the look, so that no end between the two is missed.
+            ended.as_mut().enable();
+            if let Ok(turn) = self.take_for(caller) {
+                return turn;
+            }
+            ended.await;
+        }
     }
 
     /// Lets a principal run one more query, until the turn is dropped. The last place is for administrators.
@@ -47,7 +71,7 @@ impl Turns {
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<String, usize>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.of_principals.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -67,12 +91,28 @@ impl Drop for Turn {
                 running.remove(&self.principal);
             }
         }
+        drop(running);
+        self.turns.0.ended.notify_waiters();
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[tokio::test]
+    async fn a_caller_waits_until_another_query_has_ended() {
+        let (turns, caller) = (Turns::default(), Caller::local());
+        let first = turns.wait_for(&caller).await;
+        let _second = turns.wait_for(&caller).await;
+        let (others, same) = (turns.clone(), caller.clone());
+        let third = tokio::spawn(async move { drop(others.wait_for(&same).await) });
+        tokio::task::yield_now().await;
+        assert!(!third.is_finished() && turns.take_for(&caller).is_err());
+        drop(first);
+        third.await.unwrap();
+        assert!(turns.take_for(&caller).is_ok());
+    }
 
     #[test]
     fn a_principal_has_two_turns_and_all_together_four_and_one_is_kept_for_administrators() {

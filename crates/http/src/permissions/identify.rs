@@ -6,7 +6,7 @@ use axum::{
     extract::ConnectInfo,
     http::{HeaderMap, HeaderValue, Request, StatusCode, header, uri::Authority},
 };
-use oasis_access::Moment;
+use oasis_access::{Ended, Moment, Secret, SignInError};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 /// The path of WebSockets, which alone takes tickets.
@@ -65,6 +65,40 @@ impl Permissions {
             self.access.stranger()
         };
         Ok(Caller::new(principal, peer, generation))
+    }
+
+    /// Returns who connects by a protocol without HTTP and shows nothing: `local` from this host, else a stranger.
+    pub fn without_credentials(&self, peer: SocketAddr) -> Caller {
+        let generation = self.access.generation();
+        let principal = match peer.ip().to_canonical().is_loopback() {
+            true => self.access.from_this_host(),
+            false => self.access.stranger(),
+        };
+        Caller::new(principal, peer, generation)
+    }
+
+    /// Returns who connects by a protocol without HTTP and shows a token.
+    ///
+    /// # Errors
+    /// If the token is not valid.
+    pub fn with_token(&self, token: &str, peer: SocketAddr) -> Result<Caller, Ended> {
+        let generation = self.access.generation();
+        Ok(Caller::new(self.access.token(token, Moment::now())?, peer, generation))
+    }
+
+    /// Returns who connects by a protocol without HTTP and shows the password of an account, with the cookie of the session
+    /// that begins. Blocks for tens of milliseconds.
+    ///
+    /// # Errors
+    /// If name or password are wrong, or there were too many attempts.
+    pub fn with_password(
+        &self,
+        (name, password): (&str, &str),
+        peer: SocketAddr,
+    ) -> Result<(Caller, Secret), SignInError> {
+        let generation = self.access.generation();
+        let signed_in = self.access.sign_in(name, password, peer.ip(), Moment::now())?;
+        Ok((Caller::new(signed_in.principal, peer, generation), signed_in.cookie))
     }
 
     /// A caller without any right, for a request whose credentials are not valid.

@@ -87,6 +87,7 @@ fn tables(api: &Api) -> anyhow::Result<Vec<TableInfo>> {
         name: text(&table["name"]),
         about: text(&table["about"]),
         columns: table["columns"].as_array().into_iter().flatten().map(column).collect(),
+        types: Vec::new(),
     };
     Ok(answer["tables"].as_array().into_iter().flatten().map(table).collect())
 }

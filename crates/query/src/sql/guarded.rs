@@ -8,7 +8,7 @@ use super::{
     views,
 };
 use oasis_store::{History, OpenError, catalogue::reading};
-use rusqlite::Connection;
+use rusqlite::{Connection, types::Value};
 use std::sync::Arc;
 
 /// One query over what its author may see.
@@ -62,15 +62,36 @@ impl GuardedSql {
         self.views.iter().chain(self.extra.iter().map(|table| &table.info)).chain(&self.samples)
     }
 
+    /// Lets other code add tables and functions to the connection, which has no guard and no rows of the catalogue yet.
+    ///
+    /// # Errors
+    /// If SQLite reports one.
+    pub fn extend(&self, add: impl FnOnce(&Connection) -> rusqlite::Result<()>) -> Result<(), SqlError> {
+        Ok(add(&self.connection)?)
+    }
+
     /// Runs the query.
     ///
     /// # Errors
     /// If it is invalid or more than a SELECT, the archive cannot be read, the output fails, or a limit is reached.
-    pub fn query(mut self, sql: &str, rows: &mut dyn Rows) -> Result<(), SqlError> {
+    pub fn query(self, sql: &str, rows: &mut dyn Rows) -> Result<(), SqlError> {
+        self.query_with(sql, &[], rows)
+    }
+
+    /// Runs the query with values of its parameters.
+    ///
+    /// # Errors
+    /// As [`query`](Self::query).
+    pub fn query_with(
+        mut self,
+        sql: &str,
+        parameters: &[Value],
+        rows: &mut dyn Rows,
+    ) -> Result<(), SqlError> {
         let stop = self.stop.clone();
         let done = self.copy(sql).and_then(|()| {
             guard::set(&mut self.connection, self.stop.clone())?;
-            answer(&self.connection, sql, rows)
+            answer(&self.connection, sql, parameters, rows)
         });
         // SQLite reports any stop as an interruption, or as an error of a table.
         done.map_err(|error| match error {

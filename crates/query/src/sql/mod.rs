@@ -27,12 +27,15 @@ pub use guarded::GuardedSql;
 pub use sight::Sight;
 pub use stop::SqlLimits;
 
-use oasis_format::table::Names;
+use oasis_format::table::{ColumnType, Names};
 use oasis_store::{History, OpenError, ReadError, catalogue::reading};
-use rusqlite::{Connection, ErrorCode, types::ValueRef};
+use rusqlite::{
+    Connection, ErrorCode, params_from_iter,
+    types::{Value, ValueRef},
+};
 use std::{path::Path, sync::Arc, time::Duration};
 use stop::Stop;
-use table::{SAMPLES, Samples, TIMES, columns_of, compare_times};
+use table::{SAMPLES, Samples, TIMES, columns_of, compare_times, types_of};
 
 /// Errors of a query.
 #[derive(Debug, thiserror::Error)]
@@ -86,7 +89,7 @@ pub enum SqlError {
 }
 
 /// A table that queries can use.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct TableInfo {
     /// Its name in queries.
     pub name: String,
@@ -94,13 +97,15 @@ pub struct TableInfo {
     pub about: String,
     /// Its columns, followed by their unit, if any.
     pub columns: Vec<(String, Option<String>)>,
+    /// The types of the columns of samples; empty if the table has none, or they are unknown.
+    pub types: Vec<ColumnType>,
 }
 
 impl TableInfo {
     /// Describes a table whose columns have no unit.
     pub fn without_units(name: &str, about: &str, columns: &[&str]) -> Self {
         let columns = columns.iter().map(|column| ((*column).to_owned(), None)).collect();
-        Self { name: name.into(), about: about.into(), columns }
+        Self { name: name.into(), about: about.into(), columns, types: Vec::new() }
     }
 }
 
@@ -188,19 +193,24 @@ impl Sql {
     /// # Errors
     /// If the query is invalid or would write, the archive cannot be read, or the output fails.
     pub fn query(&self, sql: &str, rows: &mut dyn Rows) -> Result<(), SqlError> {
-        answer(&self.connection, sql, rows)
+        answer(&self.connection, sql, &[], rows)
     }
 }
 
-/// Runs one query.
-fn answer(connection: &Connection, sql: &str, rows: &mut dyn Rows) -> Result<(), SqlError> {
+/// Runs one query with values of its parameters.
+fn answer(
+    connection: &Connection,
+    sql: &str,
+    parameters: &[Value],
+    rows: &mut dyn Rows,
+) -> Result<(), SqlError> {
     let mut statement = connection.prepare(sql).map_err(|error| refusal(error, sql))?;
     if !statement.readonly() || statement.column_count() == 0 {
         return Err(SqlError::Writes);
     }
     let columns: Vec<String> = statement.column_names().map(str::to_owned).collect();
     rows.begin(&columns).map_err(SqlError::Output)?;
-    let mut answer = statement.query([])?;
+    let mut answer = statement.query(params_from_iter(parameters))?;
     while let Some(row) = answer.next()? {
         let values = (0..columns.len()).map(|at| row.get_ref(at)).collect::<Result<Vec<_>, _>>()?;
         rows.row(&values).map_err(SqlError::Output)?;
@@ -266,8 +276,9 @@ fn add_samples(
         let columns =
             columns_of(&samples.table).map(|(name, unit)| (name.to_owned(), unit.map(str::to_owned)));
         let columns = columns.collect();
+        let types = types_of(&samples.table).collect();
         connection.create_module(name.as_str(), &SAMPLES, Some(Arc::new(samples)))?;
-        tables.push(TableInfo { name, about, columns });
+        tables.push(TableInfo { name, about, columns, types });
     }
     Ok(tables)
 }

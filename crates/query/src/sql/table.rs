@@ -6,7 +6,7 @@ use super::{
     sight::{self, Sight},
     stop::Stop,
 };
-use oasis_format::table::Table;
+use oasis_format::table::{ColumnType, Table};
 use oasis_store::{History, ReadError};
 use oasis_wire::{
     schema::ProbeType,
@@ -74,6 +74,15 @@ impl Samples {
 pub fn columns_of(table: &Table) -> impl Iterator<Item = (&str, Option<&str>)> {
     let metrics = table.columns.iter().map(|column| (column.name.as_str(), column.unit.as_deref()));
     KEYS.into_iter().map(|name| (name, None)).chain(metrics)
+}
+
+/// The types of all columns.
+pub fn types_of(table: &Table) -> impl Iterator<Item = ColumnType> {
+    let key = |name: &str| match name {
+        "sequence" | "state" | "time_ns" | "offset" => ColumnType::Int(64),
+        _ => ColumnType::Text,
+    };
+    KEYS.into_iter().map(key).chain(table.columns.iter().map(|column| column.kind.clone()))
 }
 
 /// The virtual table.

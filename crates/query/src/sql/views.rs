@@ -88,7 +88,7 @@ pub fn create(
         connection.execute_batch(&format!("CREATE TEMP VIEW {name} AS {query}"))?;
         let statement = connection.prepare(&format!("SELECT * FROM {name}"))?;
         let columns = statement.column_names().map(|column| (column.to_owned(), None)).collect();
-        tables.push(TableInfo { name: name.into(), about: about.into(), columns });
+        tables.push(TableInfo { name: name.into(), about: about.into(), columns, types: Vec::new() });
     }
     Ok(tables)
 }

@@ -64,6 +64,10 @@ mod pdl_lsp;
 mod pdl_tools;
 #[cfg(feature = "postgresql")]
 mod postgresql;
+#[cfg(feature = "postgresql-protocol")]
+mod postgresql_protocol;
+#[cfg(feature = "postgresql-protocol")]
+mod postgresql_protocol_hostile;
 #[cfg(feature = "postgresql")]
 mod postgresql_refusals;
 #[cfg(feature = "postgresql")]

@@ -28,6 +28,7 @@ SETTINGS = {
     "[influxdb]\nenabled = true\n": ("[influxdb]", "influxdb"),
     "[otlp]\nenabled = true\n": ("[otlp]", "otlp"),
     "[prometheus]\nenabled = true\n": ("[prometheus]", "prometheus"),
+    '[postgresql_protocol]\nlisten = "127.0.0.1:1"\n': ("[postgresql_protocol]", "postgresql-protocol"),
     '[mqtt]\nurl = "mqtt://127.0.0.1:1"\n': ("[mqtt]", "mqtt"),
     '[can]\ninterfaces = ["can0"]\n': ("[can]", "can"),
     '[mavlink]\nlinks = ["udpin:127.0.0.1:0"]\n': ("[mavlink]", "mavlink"),
@@ -76,7 +77,7 @@ def main() -> None:
 
 def version_has_features(program: Program) -> None:
     lines = program.run("--version").stdout.splitlines()
-    assert lines[1:] == ["built without: arrow, mcap, influxdb, lsp, man-pages, oidc, mail, otlp, postgresql, can, mavlink, mqtt, prometheus, mdns, nats, dds"], lines
+    assert lines[1:] == ["built without: arrow, mcap, influxdb, lsp, man-pages, oidc, mail, otlp, postgresql, can, mavlink, postgresql-protocol, mqtt, prometheus, mdns, nats, dds"], lines
     assert program.run("-V").stdout.splitlines() == lines[:1], lines
 
 

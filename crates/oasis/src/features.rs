@@ -37,6 +37,7 @@ features! {
     POSTGRESQL: "postgresql", "PostgreSQL", true;
     CAN: "can", "CAN", true;
     MAVLINK: "mavlink", "MAVLink", true;
+    POSTGRESQL_PROTOCOL: "postgresql-protocol", "the PostgreSQL protocol", true;
     MQTT: "mqtt", "MQTT", true;
     PROMETHEUS: "prometheus", "Prometheus remote write", true;
     MDNS: "mdns", "mDNS", true;

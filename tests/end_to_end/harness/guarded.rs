@@ -13,6 +13,9 @@ use std::{fs, process::Stdio};
 use tempfile::TempDir;
 use ureq::{Agent, http::Request};
 
+/// A server of the PostgreSQL protocol.
+const SQL_SERVER: &str = "[postgresql_protocol]\nlisten = \"127.0.0.1:0\"\n";
+
 /// A DAC with accounts.
 pub struct Guarded {
     pub dac: Oasis,
@@ -34,7 +37,9 @@ impl Guarded {
             ["archive", "access"].map(|name| folder.path().join(name).display().to_string());
         // A test asks more often than a user may.
         let config = folder.path().join("oasis.toml");
-        fs::write(&config, "[doors]\nrate_limit = 0\nrate_limit_expensive = 0\n").expect("a file");
+        let sql = if cfg!(feature = "postgresql-protocol") { SQL_SERVER } else { "" };
+        fs::write(&config, format!("[doors]\nrate_limit = 0\nrate_limit_expensive = 0\n{sql}"))
+            .expect("a file");
         Oasis::dac(&["--config", &config.display().to_string(), "--archive", &archive, "--access", &access])
     }
 

@@ -2,7 +2,8 @@
 
 use super::Config;
 use crate::features::{
-    CAN, DDS, Feature, INFLUXDB, MAIL, MAVLINK, MDNS, MQTT, NATS, OIDC, OTLP, POSTGRESQL, PROMETHEUS,
+    CAN, DDS, Feature, INFLUXDB, MAIL, MAVLINK, MDNS, MQTT, NATS, OIDC, OTLP, POSTGRESQL,
+    POSTGRESQL_PROTOCOL, PROMETHEUS,
 };
 use oasis_notify::DestinationConfig;
 
@@ -25,6 +26,7 @@ impl Config {
         };
         ask(self.access.oidc.is_enabled(), OIDC, "[access.oidc]");
         ask(!self.postgresql.url.is_empty(), POSTGRESQL, "[postgresql]");
+        ask(!self.postgresql_protocol.listen.is_empty(), POSTGRESQL_PROTOCOL, "[postgresql_protocol]");
         ask(self.influxdb.enabled, INFLUXDB, "[influxdb]");
         ask(self.otlp.enabled, OTLP, "[otlp]");
         ask(self.prometheus.enabled, PROMETHEUS, "[prometheus]");
@@ -53,6 +55,11 @@ mod tests {
         for (toml, feature, setting) in [
             ("[access.oidc]\nissuer = 'https://id.example'", OIDC, "[access.oidc]"),
             ("[postgresql]\nurl = 'host=localhost'", POSTGRESQL, "[postgresql]"),
+            (
+                "[postgresql_protocol]\nlisten = '127.0.0.1:5432'",
+                POSTGRESQL_PROTOCOL,
+                "[postgresql_protocol]",
+            ),
             ("[influxdb]\nenabled = true", INFLUXDB, "[influxdb]"),
             ("[otlp]\nenabled = true", OTLP, "[otlp]"),
             ("[prometheus]\nenabled = true", PROMETHEUS, "[prometheus]"),

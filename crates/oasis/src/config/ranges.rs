@@ -82,6 +82,7 @@ pub const RANGES: &[(&str, RangeInclusive<u64>)] = &[
     ("otlp.max_series", COUNT),
     ("prometheus.max_nodes", COUNT),
     ("prometheus.max_series", COUNT),
+    ("postgresql_protocol.max_connections", COUNT),
     ("mqtt.max_nodes", COUNT),
     ("mqtt.max_series", COUNT),
     ("mavlink.max_nodes", COUNT),

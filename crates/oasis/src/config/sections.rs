@@ -8,6 +8,7 @@ use oasis_ei_node::NodeSettings;
 use oasis_gateway::GatewayConfig;
 use oasis_handler::{ConfiguredHandler, Handler};
 use oasis_notify::NotifyConfig;
+use oasis_postgresql_protocol::PostgresqlProtocolConfig;
 use oasis_rules_handler::RulesConfig;
 use oasis_store::ArchiveConfig;
 use serde::{Deserialize, Serialize};
@@ -36,6 +37,7 @@ macro_rules! sections {
             pub archive: ArchiveConfig,
             pub rules: RulesConfig,
             $(pub $name: <$handler as ConfiguredHandler>::Config,)*
+            pub postgresql_protocol: PostgresqlProtocolConfig,
             pub notify: NotifyConfig,
             pub node: NodeSettings,
             pub gateway: GatewayConfig,
@@ -57,6 +59,7 @@ macro_rules! sections {
                     archive: Default::default(),
                     rules: Default::default(),
                     $($name: Default::default(),)*
+                    postgresql_protocol: Default::default(),
                     notify: Default::default(),
                     node: Default::default(),
                     gateway: Default::default(),

@@ -7,6 +7,7 @@ mod rules;
 mod running;
 mod sockets;
 mod spare_memory;
+mod sql_server;
 mod stop;
 
 pub use stop::Stop;

@@ -4,6 +4,7 @@ use super::{
     Fact, link_to, notify, rules,
     sockets::{DataChannel, listen, serve_channel, serve_doors},
     spare_memory::give_back,
+    sql_server::SqlDoor,
 };
 use crate::{
     config::Config,
@@ -55,6 +56,7 @@ const FAREWELL_TIMEOUT: Duration = Duration::from_secs(3);
 pub struct RunningDac {
     pub(super) http: String,
     pub(super) channel: String,
+    sql: Option<String>,
     pub(super) tls: Option<Arc<ServerTls>>,
     ending: watch::Sender<bool>,
     served: JoinHandle<std::io::Result<()>>,
@@ -122,6 +124,7 @@ impl RunningDac {
             config.switch_off_all_but_the_page();
         }
         config.check_features()?;
+        let sql = SqlDoor::open(&config, tls.is_some()).await?;
         let channel = match parts {
             Parts::Dac => Some(DataChannel::bind(&config, tls.is_some()).await?),
             Parts::Tem | Parts::Relay => None,
@@ -135,6 +138,7 @@ impl RunningDac {
             config.postgresql.writer = registration::name(&config.tem, kind)?.to_string();
         }
         let mut handlers = config.handlers()?;
+        handlers.extend(sql.handler());
         let is_named = !config.rules.directory.is_empty();
         config.place_rules();
         config.doors.layouts_dir = config.layouts_directory().unwrap_or_default();
@@ -211,6 +215,7 @@ impl RunningDac {
         if let Some((rules, relayed)) = rules.as_ref().zip(relayed_alarms.clone()) {
             rules.handler.take_over_from(relayed);
         }
+        let sql = sql.connect(&api, tls.clone());
         handlers.start_all();
         let watchdog = systemd::watchdog(dac.health.clone())?;
         tokio::spawn(beat(dac.health.clone()));
@@ -220,6 +225,7 @@ impl RunningDac {
         let mut running = Self {
             http: doors_address.to_string(),
             channel: channel_address.map(|address| address.to_string()).unwrap_or_default(),
+            sql,
             tls,
             ending,
             served: tokio::spawn(serve_doors(
@@ -293,6 +299,7 @@ impl RunningDac {
         if !self.channel.is_empty() {
             facts.push(("channel", self.data_channel(), "data channel"));
         }
+        facts.extend(self.sql.iter().map(|address| ("postgresql", address.clone(), "PostgreSQL")));
         if let Some(code) = self.access.link(Moment::now())? {
             facts.push(("sign_in", link_to(&self.page(), code.reveal()), "sign in once"));
         }

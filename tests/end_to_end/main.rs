@@ -58,6 +58,7 @@ mod openid;
 mod openmetrics;
 #[cfg(feature = "otlp")]
 mod otlp;
+mod otlp_export;
 mod overhead;
 mod package;
 mod pdl_lsp;

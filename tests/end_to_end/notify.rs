@@ -35,14 +35,14 @@ alarm Quiet {
 "#;
 
 /// A pump whose temperature the test chooses.
-struct Pump {
+pub struct Pump {
     node: PlainNode,
     pump: ProbeType,
     next: u64,
 }
 
 impl Pump {
-    fn connect(dac: &Oasis) -> Self {
+    pub fn connect(dac: &Oasis) -> Self {
         let json = r#"{"name": "Pump", "uuid": "0b3c9f0e-5d0c-4a7e-9a51-6f1c0e6a2d11", "version": "1.0",
             "metrics": [{"name": "temperature", "type": "real64", "unit": "Cel"}]}"#;
         let pump: ProbeType = serde_json::from_str(json).unwrap();
@@ -52,7 +52,7 @@ impl Pump {
     }
 
     /// Sends a sample that was taken now.
-    fn send(&mut self, temperature: f64) {
+    pub fn send(&mut self, temperature: f64) {
         let mut encoder = Encoder::new(&self.pump).unwrap();
         let mut row = Vec::new();
         RowWriter::new(&mut row).f64(temperature);

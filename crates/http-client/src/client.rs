@@ -1,12 +1,8 @@
-//! Requests to webhooks and Alertmanagers: bounded in size and time, without redirections and proxies.
+//! A client of one server, or of several with the same settings.
 
-use crate::{
-    destination::{Scope, SendError},
-    public_address::PublicResolver,
-    setting::TIMEOUT,
-};
+use crate::public_address::PublicResolver;
 use oasis_tls::{ClientFiles, TlsError};
-use std::{path::Path, sync::Arc, time::Duration};
+use std::{path::PathBuf, sync::Arc, time::Duration};
 use ureq::{
     Agent,
     http::{Response, StatusCode},
@@ -14,33 +10,86 @@ use ureq::{
     unversioned::{resolver::DefaultResolver, transport::DefaultConnector},
 };
 
-/// Most bytes of an answer that are read, for the reason of a failure.
-const LARGEST_ANSWER: u64 = 4 << 10;
 /// Most bytes of the header of an answer.
-const LARGEST_HEADER: usize = 16 << 10;
+const MAX_HEADER_BYTES: usize = 16 << 10;
 /// Longest pause that an answer may ask for.
-const LONGEST_PAUSE: Duration = Duration::from_secs(3_600);
+const MAX_RETRY_AFTER: Duration = Duration::from_secs(3_600);
 
 /// Targets that requests may have.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Reach {
     /// Anywhere.
+    #[default]
     Anywhere,
     /// To addresses of the public internet.
     Public,
 }
 
+/// The settings of a client.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClientConfig {
+    /// File with the authorities that are trusted; those of the system if it is empty.
+    pub ca_file: PathBuf,
+    /// Whether any address has `https`: otherwise no authorities are read.
+    pub is_encrypted: bool,
+    /// Targets that requests may have.
+    pub reach: Reach,
+    /// Timeout of a request with its answer.
+    pub timeout: Duration,
+    /// Most bytes of an answer that are read.
+    pub max_answer_bytes: u64,
+}
+
+impl Default for ClientConfig {
+    fn default() -> Self {
+        Self {
+            ca_file: PathBuf::new(),
+            is_encrypted: true,
+            reach: Reach::Anywhere,
+            timeout: Duration::from_secs(10),
+            max_answer_bytes: 4 << 10,
+        }
+    }
+}
+
+/// Why a server has not accepted a request.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{why}")]
+pub struct RequestError {
+    /// The extent of the failure.
+    pub scope: Scope,
+    /// Earliest time of the next attempt, as the server asks for it.
+    pub retry_after: Option<Duration>,
+    /// For people. It can have texts of the server.
+    pub why: String,
+}
+
+/// The extent of a failure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scope {
+    /// The place refuses this message; it would refuse it again.
+    Final,
+    /// The place cannot take this message at present.
+    Message,
+    /// The place cannot take any message at present.
+    Place,
+}
+
 /// A client of one server, or of several with the same settings.
 #[derive(Debug)]
-pub struct Http(Agent);
+pub struct Client {
+    agent: Agent,
+    max_answer_bytes: u64,
+}
 
-impl Http {
-    /// A client that trusts the authorities of a file, or those of the system if the path is empty.
+impl Client {
+    /// Creates a client. Nothing is contacted.
     ///
     /// # Errors
     /// If the authorities cannot be read.
-    pub fn new(ca_file: &Path, is_encrypted: bool, reach: Reach) -> Result<Self, TlsError> {
-        let ca = (!ca_file.as_os_str().is_empty()).then(|| ca_file.to_owned());
+    pub fn new(config: ClientConfig) -> Result<Self, TlsError> {
+        let ClientConfig { ca_file, is_encrypted, reach, timeout, max_answer_bytes } = config;
+        let ca = (!ca_file.as_os_str().is_empty()).then_some(ca_file);
         let files = ClientFiles { ca, ..ClientFiles::default() };
         let authorities = if is_encrypted { files.authorities()? } else { Vec::new() };
         let authorities = authorities.iter().map(|certificate| Certificate::from_der(certificate).to_owned());
@@ -54,45 +103,64 @@ impl Http {
             .max_redirects_will_error(false)
             .proxy(None)
             .user_agent("oasis")
-            .max_response_header_size(LARGEST_HEADER)
-            .timeout_global(Some(TIMEOUT))
+            .max_response_header_size(MAX_HEADER_BYTES)
+            .timeout_global(Some(timeout))
             .tls_config(tls)
             .build();
         let connector = DefaultConnector::default();
-        Ok(Self(match reach {
+        let agent = match reach {
             Reach::Anywhere => Agent::with_parts(config, connector, DefaultResolver::default()),
             Reach::Public => Agent::with_parts(config, connector, PublicResolver::default()),
-        }))
+        };
+        Ok(Self { agent, max_answer_bytes })
     }
 
-    /// Posts a JSON text.
+    /// Posts a JSON text. Returns the answer; an empty one if it is too long.
     ///
     /// # Errors
     /// If the answer is not of the class 2xx, or there is none in time.
-    pub fn post(&self, url: &str, headers: &[(&str, &str)], body: &[u8]) -> Result<(), SendError> {
-        let mut request = self.0.post(url).header("content-type", "application/json");
+    pub fn post(&self, url: &str, headers: &[(&str, &str)], body: &[u8]) -> Result<String, RequestError> {
+        let mut request = self.agent.post(url).header("content-type", "application/json");
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
-        let answer = request.send(body).map_err(|error| SendError::new(Scope::Place, error.to_string()))?;
-        refusal(answer).map_or(Ok(()), Err)
+        Ok(answer(request.send(body), self.max_answer_bytes)?.unwrap_or_default())
+    }
+
+    /// Reads a text.
+    ///
+    /// # Errors
+    /// As [`Client::post`].
+    pub fn get(&self, url: &str, headers: &[(&str, &str)]) -> Result<String, RequestError> {
+        let mut request = self.agent.get(url);
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        answer(request.call(), self.max_answer_bytes)?.map_err(unreachable)
     }
 }
 
-/// Meaning of an answer, if it is not an acceptance.
-fn refusal(answer: Response<ureq::Body>) -> Option<SendError> {
-    let (head, mut body) = answer.into_parts();
+/// Returns the text of an acceptance.
+fn answer(
+    answer: Result<Response<ureq::Body>, ureq::Error>,
+    max_bytes: u64,
+) -> Result<Result<String, ureq::Error>, RequestError> {
+    let (head, mut body) = answer.map_err(unreachable)?.into_parts();
     let status = head.status;
     // Reading the answer lets the connection be used again; a longer answer ends it.
-    let text = body.with_config().limit(LARGEST_ANSWER).read_to_string().unwrap_or_default();
+    let text = body.with_config().limit(max_bytes).lossy_utf8(true).read_to_string();
     if status.is_success() {
-        return None;
+        return Ok(text);
     }
     let retry_after = head.headers.get("retry-after").and_then(|value| value.to_str().ok()).and_then(pause);
-    let scope = scope(status, retry_after.is_some());
     let hint = if status.is_redirection() { " (redirections are not followed)" } else { "" };
-    let why = format!("the server answered {status}{hint}: {}", text.trim());
-    Some(SendError { retry_after, ..SendError::new(scope, why.trim_end_matches(": ")) })
+    let why = format!("the server answered {status}{hint}: {}", text.unwrap_or_default().trim());
+    let why = why.trim_end_matches(": ").to_owned();
+    Err(RequestError { scope: scope(status, retry_after.is_some()), retry_after, why })
+}
+
+fn unreachable(error: ureq::Error) -> RequestError {
+    RequestError { scope: Scope::Place, retry_after: None, why: error.to_string() }
 }
 
 fn scope(status: StatusCode, has_pause: bool) -> Scope {
@@ -109,11 +177,11 @@ fn scope(status: StatusCode, has_pause: bool) -> Scope {
 fn pause(value: &str) -> Option<Duration> {
     let value = value.trim();
     if let Ok(seconds) = value.parse::<u64>() {
-        return Some(Duration::from_secs(seconds).min(LONGEST_PAUSE));
+        return Some(Duration::from_secs(seconds).min(MAX_RETRY_AFTER));
     }
     let date = jiff::fmt::rfc2822::DateTimeParser::new().parse_timestamp(value).ok()?;
     let left = date.duration_since(jiff::Timestamp::now());
-    Some(Duration::try_from(left).unwrap_or_default().min(LONGEST_PAUSE))
+    Some(Duration::try_from(left).unwrap_or_default().min(MAX_RETRY_AFTER))
 }
 
 #[cfg(test)]
@@ -123,9 +191,9 @@ mod tests {
     #[test]
     fn a_pause_is_a_number_or_a_date_and_bounded() {
         assert_eq!(pause("7"), Some(Duration::from_secs(7)));
-        assert_eq!(pause("999999999999"), Some(LONGEST_PAUSE));
+        assert_eq!(pause("999999999999"), Some(MAX_RETRY_AFTER));
         assert_eq!(pause("Wed, 21 Oct 2015 07:28:00 GMT"), Some(Duration::ZERO));
-        assert_eq!(pause("Tue, 31 Dec 2199 23:59:59 GMT"), Some(LONGEST_PAUSE));
+        assert_eq!(pause("Tue, 31 Dec 2199 23:59:59 GMT"), Some(MAX_RETRY_AFTER));
         assert_eq!(pause("-1"), None);
         assert_eq!(pause("soon"), None);
     }

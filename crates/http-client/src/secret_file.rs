@@ -1,10 +1,25 @@
 //! Secrets in files of their own, which others must not be able to read.
 
-use crate::setting::ConfigError;
-use std::{fmt, fs::File, io::Read, os::unix::fs::MetadataExt, path::Path};
+use std::{
+    fmt,
+    fs::File,
+    io::Read,
+    os::unix::fs::MetadataExt,
+    path::{Path, PathBuf},
+};
 
 /// Longest secret that is read, bytes.
 const MAX_SECRET_BYTES: u64 = 4_096;
+
+/// Why a file cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("cannot use {}: {why}", path.display())]
+pub struct BadSecretFile {
+    /// The file.
+    pub path: PathBuf,
+    /// The problem, and a remedy.
+    pub why: String,
+}
 
 /// A secret; never printed.
 #[derive(Clone, PartialEq, Eq)]
@@ -20,11 +35,11 @@ impl Secret {
     ///
     /// # Errors
     /// If it cannot be read, is empty, or others can read it.
-    pub fn read(setting: &str, path: &Path) -> Result<Option<Self>, ConfigError> {
+    pub fn read(path: &Path) -> Result<Option<Self>, BadSecretFile> {
         if path.as_os_str().is_empty() {
             return Ok(None);
         }
-        let bad = |why: String| ConfigError::File { setting: setting.into(), path: path.to_owned(), why };
+        let bad = |why: String| BadSecretFile { path: path.to_owned(), why };
         let file = File::open(path).map_err(|error| bad(error.to_string()))?;
         let metadata = file.metadata().map_err(|error| bad(error.to_string()))?;
         let mode = metadata.mode() & 0o777;
@@ -58,14 +73,14 @@ mod tests {
         let path = folder.path().join("secret");
         fs::write(&path, "hush\nmore\n").unwrap();
         fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
-        let error = Secret::read("notify.pager.secret_file", &path).unwrap_err().to_string();
-        assert!(error.contains("notify.pager.secret_file") && error.contains("chmod 600"), "{error}");
+        let error = Secret::read(&path).unwrap_err().to_string();
+        assert!(error.contains("chmod 600"), "{error}");
         fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
-        let secret = Secret::read("x", &path).unwrap().unwrap();
+        let secret = Secret::read(&path).unwrap().unwrap();
         assert_eq!(secret.reveal(), "hush");
         assert_eq!(format!("{secret:?}"), "Secret");
         fs::write(&path, "\n").unwrap();
-        assert!(Secret::read("x", &path).unwrap_err().to_string().contains("empty"));
-        assert_eq!(Secret::read("x", Path::new("")).unwrap(), None);
+        assert!(Secret::read(&path).unwrap_err().to_string().contains("empty"));
+        assert_eq!(Secret::read(Path::new("")).unwrap(), None);
     }
 }

@@ -5,6 +5,7 @@ use crate::{
     destination::Destination,
     exec::ExecConfig,
     mail::MailConfig,
+    otlp::OtlpConfig,
     setting::{ConfigError, Limits, MOST_DESTINATIONS, Table},
     webhook::WebhookConfig,
 };
@@ -29,6 +30,8 @@ pub enum DestinationConfig {
     Alertmanager(AlertmanagerConfig),
     /// A server that gets a JSON text for each notification.
     Webhook(WebhookConfig),
+    /// A collector of OpenTelemetry.
+    Otlp(OtlpConfig),
     /// Mail to some people.
     Mail(MailConfig),
     /// A program of this host.
@@ -74,6 +77,7 @@ fn configured(name: &str, config: &DestinationConfig) -> Result<Configured, Conf
         DestinationConfig::Webhook(config) => {
             ("webhook", config.limits(table)?, Arc::new(config.open(table)?))
         }
+        DestinationConfig::Otlp(config) => ("otlp", config.limits(table)?, Arc::new(config.open(table)?)),
         DestinationConfig::Mail(config) => ("mail", config.limits(table)?, config.open(table)?),
         DestinationConfig::Exec(config) => ("exec", config.limits(table)?, Arc::new(config.open(table)?)),
     };

@@ -1,6 +1,8 @@
 //! The seam of destinations: how a notification gets to people.
 
 use crate::notification::Notification;
+use oasis_http_client::RequestError;
+pub use oasis_http_client::Scope;
 use std::time::Duration;
 
 /// Longest reason of a failure that is kept, in bytes.
@@ -68,17 +70,6 @@ pub struct SendError {
     pub why: String,
 }
 
-/// The extent of a failure.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Scope {
-    /// The place refuses this message; it would refuse it again.
-    Final,
-    /// The place cannot take this message at present.
-    Message,
-    /// The place cannot take any message at present.
-    Place,
-}
-
 impl SendError {
     /// A failure, with a reason of bounded length.
     pub fn new(scope: Scope, why: impl Into<String>) -> Self {
@@ -89,5 +80,11 @@ impl SendError {
     /// The same, with the name of the server.
     pub fn from_server(self, name: &str) -> Self {
         Self { why: format!("{name}: {}", self.why), ..self }
+    }
+}
+
+impl From<RequestError> for SendError {
+    fn from(error: RequestError) -> Self {
+        Self { retry_after: error.retry_after, ..Self::new(error.scope, error.why) }
     }
 }

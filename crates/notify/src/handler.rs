@@ -61,7 +61,7 @@ impl fmt::Debug for NotifyHandler {
 pub struct DestinationState {
     /// Its name in the configuration.
     pub name: String,
-    /// `alertmanager`, `webhook`, `mail` or `exec`
+    /// `alertmanager`, `webhook`, `otlp`, `mail` or `exec`
     pub kind: &'static str,
     /// Whether it takes messages.
     pub state: Condition,

@@ -1,7 +1,11 @@
 //! A key of a table `[notify.NAME]`: its errors, and what all kinds of destinations have.
 
+use oasis_http_client::{Client, ClientConfig, Reach, Secret};
 use oasis_tls::TlsError;
-use std::{path::PathBuf, time::Duration};
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 /// Timeout of an attempt.
 pub const TIMEOUT: Duration = Duration::from_secs(10);
@@ -95,6 +99,23 @@ impl Table<'_> {
     /// An error of a key with another value.
     pub fn value(&self, key: &str, value: &str, remedy: impl Into<String>) -> ConfigError {
         ConfigError::Value { setting: self.key(key), value: value.into(), remedy: remedy.into() }
+    }
+
+    /// Reads the secret of a file; `None` if the path is empty.
+    pub fn secret(&self, key: &str, path: &Path) -> Result<Option<Secret>, ConfigError> {
+        Secret::read(path).map_err(|error| ConfigError::File {
+            setting: self.key(key),
+            path: error.path,
+            why: error.why,
+        })
+    }
+
+    /// Creates a client that trusts the authorities of the key `ca_file`.
+    pub fn client(&self, ca_file: &Path, is_encrypted: bool, reach: Reach) -> Result<Client, ConfigError> {
+        let ca_file = ca_file.to_owned();
+        let config =
+            ClientConfig { ca_file, is_encrypted, reach, timeout: TIMEOUT, ..ClientConfig::default() };
+        Client::new(config).map_err(|error| ConfigError::Tls { setting: self.key("ca_file"), error })
     }
 
     /// Checks the keys that all kinds have.

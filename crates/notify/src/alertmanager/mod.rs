@@ -4,14 +4,13 @@ mod alert;
 
 use crate::{
     destination::{AtOnce, Destination, Scope, SendError},
-    http::{Http, Reach},
     notification::Event,
     notification::Notification,
-    secret_file::Secret,
     setting::{ConfigError, Limits, Table},
 };
 use alert::{Alert, Labels};
 use oasis_dac::{config::UrlList, now};
+use oasis_http_client::{Client, Reach};
 use serde::{Deserialize, Serialize};
 use std::{
     collections::BTreeMap,
@@ -82,15 +81,14 @@ impl AlertmanagerConfig {
                 format!("write {MOST_SERVERS} addresses at most"),
             ));
         }
-        let token = Secret::read(&table.key("token_file"), &self.token_file)?;
+        let token = table.secret("token_file", &self.token_file)?;
         let servers = urls.into_iter().map(|url| {
             let uri = crate::url::parse(table, "url", url)?;
             let is_encrypted = crate::url::is_encrypted(&uri);
             if token.is_some() && !is_encrypted && !crate::url::is_loopback(&uri) {
                 return Err(table.value("url", url, "a token needs https://, except on this host"));
             }
-            let tls = |error| ConfigError::Tls { setting: table.key("ca_file"), error };
-            let http = Http::new(&self.ca_file, is_encrypted, Reach::Anywhere).map_err(tls)?;
+            let http = table.client(&self.ca_file, is_encrypted, Reach::Anywhere)?;
             let name = url.trim_end_matches('/').to_owned();
             let alerts = format!("{name}/api/v2/alerts");
             Ok(Server { name, alerts, http, failure: Mutex::default() })
@@ -120,7 +118,7 @@ type Cleared = BTreeMap<Labels, (Instant, Alert)>;
 struct Server {
     name: String,
     alerts: String,
-    http: Http,
+    http: Client,
     /// Why the last request failed; none after one that did not.
     failure: Mutex<Option<String>>,
 }
@@ -228,7 +226,7 @@ fn any(mut results: Vec<Result<(), SendError>>) -> Result<(), SendError> {
 
 impl Server {
     fn post(&self, headers: &[(&str, &str)], body: &[u8]) -> Result<(), SendError> {
-        let result = self.http.post(&self.alerts, headers, body);
+        let result = self.http.post(&self.alerts, headers, body).map(drop).map_err(SendError::from);
         let failure = result.as_ref().err().map(|error| error.why.clone());
         *self.failure() = failure;
         result.map_err(|error| error.from_server(&self.name))

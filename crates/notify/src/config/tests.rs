@@ -96,6 +96,7 @@ fn a_secret_that_others_can_read_is_refused() {
     let all = [
         ("webhook", "secret_file", "url = \"https://x\""),
         ("alertmanager", "token_file", "url = \"https://x\""),
+        ("otlp", "token_file", "url = \"https://x\""),
         ("mail", "password_file", mail),
     ];
     let is_built = |kind: &str| kind != "mail" || cfg!(feature = "mail");
@@ -136,11 +137,12 @@ fn the_reference_has_each_key_of_each_kind_with_its_default() {
         toml::from_str(&documented()).unwrap_or_else(|error| panic!("{error}\n{}", documented()));
     let common = ["kind", "page", "per_minute", "give_up_after_seconds"];
     let examples = ["url", "server", "from", "to", "program"];
-    assert_eq!(read.notify.0.len(), 4);
+    assert_eq!(read.notify.0.len(), 5);
     for (name, config) in &read.notify.0 {
         let default = match config {
             DestinationConfig::Alertmanager(_) => DestinationConfig::Alertmanager(Default::default()),
             DestinationConfig::Webhook(_) => DestinationConfig::Webhook(Default::default()),
+            DestinationConfig::Otlp(_) => DestinationConfig::Otlp(Default::default()),
             DestinationConfig::Exec(_) => DestinationConfig::Exec(Default::default()),
             DestinationConfig::Mail(_) => DestinationConfig::Mail(Default::default()),
         };

@@ -3,7 +3,6 @@
 use super::{MailConfig, MailTls, sender::Mail};
 use crate::{
     destination::Destination,
-    secret_file::Secret,
     setting::{ConfigError, Table},
     url::{is_loopback_host, page},
 };
@@ -60,7 +59,7 @@ impl MailConfig {
     }
 
     fn credentials(&self, table: Table<'_>) -> Result<Option<Credentials>, ConfigError> {
-        let password = Secret::read(&table.key("password_file"), &self.password_file)?;
+        let password = table.secret("password_file", &self.password_file)?;
         match (self.user.is_empty(), password) {
             (true, None) => Ok(None),
             (false, Some(password)) => {

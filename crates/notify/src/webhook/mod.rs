@@ -4,12 +4,11 @@ mod signature;
 
 use crate::{
     destination::{AtOnce, Destination, Scope, SendError},
-    http::{Http, Reach},
     notification::Notification,
     notification::body::Body,
-    secret_file::Secret,
     setting::{ConfigError, Limits, Table},
 };
+use oasis_http_client::{Client, Reach};
 use serde::{Deserialize, Serialize};
 use signature::Signer;
 use std::{path::PathBuf, time::SystemTime};
@@ -64,11 +63,10 @@ impl WebhookConfig {
             let remedy = "use https://, or set private = true for a server of this host or its network";
             return Err(table.value("url", &self.url, remedy));
         }
-        let secret = Secret::read(&table.key("secret_file"), &self.secret_file)?;
+        let secret = table.secret("secret_file", &self.secret_file)?;
         let reach = if self.private { Reach::Anywhere } else { Reach::Public };
-        let tls = |error| ConfigError::Tls { setting: table.key("ca_file"), error };
         Ok(Webhook {
-            http: Http::new(&self.ca_file, is_encrypted, reach).map_err(tls)?,
+            http: table.client(&self.ca_file, is_encrypted, reach)?,
             url: uri,
             signer: secret.as_ref().map(Signer::new),
             page: crate::url::page(table, &self.page)?,
@@ -79,7 +77,7 @@ impl WebhookConfig {
 /// A server that gets a request for each notification.
 #[derive(Debug)]
 pub struct Webhook {
-    http: Http,
+    http: Client,
     url: Uri,
     signer: Option<Signer>,
     page: String,
@@ -108,6 +106,7 @@ impl Webhook {
         headers.extend(signature.as_deref().map(|signature| ("x-oasis-signature", signature)));
         // The path of an address may be a secret.
         let host = self.url.authority().map_or("", |authority| authority.as_str());
-        self.http.post(&self.url.to_string(), &headers, &body).map_err(|error| error.from_server(host))
+        let sent = self.http.post(&self.url.to_string(), &headers, &body);
+        sent.map(drop).map_err(|error| SendError::from(error).from_server(host))
     }
 }

@@ -1,6 +1,6 @@
 //! Signature that proves to the receiver of a webhook its sender and its time.
 
-use crate::secret_file::Secret;
+use oasis_http_client::Secret;
 use ring::hmac;
 
 /// Signs messages with a secret that the receiver knows.
@@ -35,7 +35,7 @@ mod tests {
         let file = tempfile::NamedTempFile::new().unwrap();
         fs::write(file.path(), "hush").unwrap();
         fs::set_permissions(file.path(), fs::Permissions::from_mode(0o600)).unwrap();
-        let signer = Signer::new(&Secret::read("x", file.path()).unwrap().unwrap());
+        let signer = Signer::new(&Secret::read(file.path()).unwrap().unwrap());
         assert_eq!(signer.sign("1700000000", b"{}"), SIGNATURE);
         assert_ne!(signer.sign("1700000001", b"{}"), SIGNATURE);
     }

@@ -80,6 +80,8 @@ pub const RANGES: &[(&str, RangeInclusive<u64>)] = &[
     ("influxdb.max_series", COUNT),
     ("otlp.max_nodes", COUNT),
     ("otlp.max_series", COUNT),
+    ("otlp_export.interval_seconds", 1..=86_400),
+    ("otlp_export.max_series", COUNT),
     ("prometheus.max_nodes", COUNT),
     ("prometheus.max_series", COUNT),
     ("postgresql_protocol.max_connections", COUNT),

@@ -90,6 +90,7 @@ sections! {
     dds: oasis_dds::handler::DdsPublish,
     influxdb: oasis_influxdb::Influxdb,
     otlp: oasis_otlp::Otlp,
+    otlp_export: oasis_otlp_export::OtlpExport,
     prometheus: oasis_prometheus::Prometheus,
     mqtt: oasis_mqtt::Mqtt,
     mavlink: oasis_mavlink::Mavlink,

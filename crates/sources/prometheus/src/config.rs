@@ -55,7 +55,7 @@ pub enum BadConfig {
     Zero(&'static str),
     /// Such a target is not read.
     #[error(
-        "prometheus.scrape: {0:?} is no address such as http://127.0.0.1:9100/metrics; for https:// let Prometheus scrape, and send by remote write"
+        "prometheus.scrape: {0:?} is no address such as http://127.0.0.1:9100/metrics, without user and password"
     )]
     Target(String),
     /// Their series would be those of one node.
@@ -109,7 +109,7 @@ pub(crate) fn target_address(url: &str) -> &str {
 }
 
 fn is_target(url: &str) -> bool {
-    let rest = url.strip_prefix("http://").unwrap_or_default();
+    let rest = url.strip_prefix("http://").or_else(|| url.strip_prefix("https://")).unwrap_or_default();
     !rest.is_empty() && !rest.starts_with(['/', ':', '?']) && !url.contains([' ', '@'])
 }
 
@@ -124,8 +124,11 @@ mod tests {
 
     #[test]
     fn targets_are_plain_addresses_and_intervals_have_bounds() {
-        assert_eq!(checked(&["http://127.0.0.1:9100/metrics", "http://host"], 0.1), Ok(()));
-        for wrong in ["", "127.0.0.1:9100", "https://host/metrics", "http:///metrics", "http://a:b@host/"] {
+        assert_eq!(
+            checked(&["http://127.0.0.1:9100/metrics", "http://host", "https://other/metrics"], 0.1),
+            Ok(())
+        );
+        for wrong in ["", "127.0.0.1:9100", "ftp://host/metrics", "http:///metrics", "http://a:b@host/"] {
             assert_eq!(checked(&[wrong], 10.0), Err(BadConfig::Target(wrong.into())));
         }
         for wrong in [0.0, -1.0, f64::NAN, f64::INFINITY] {

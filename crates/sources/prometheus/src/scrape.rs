@@ -9,6 +9,7 @@ use crate::{
 };
 use oasis_dac::now;
 use oasis_handler::Stopping;
+use oasis_http_client::{Client, ClientConfig};
 use oasis_source_node::MAX_BODY_BYTES;
 use std::{
     borrow::Cow,
@@ -16,7 +17,6 @@ use std::{
     thread,
     time::{Duration, Instant},
 };
-use ureq::Agent;
 
 /// Longest time until a target has answered.
 const MAX_SCRAPE_TIMEOUT: Duration = Duration::from_secs(10);
@@ -32,7 +32,7 @@ struct Target {
     url: String,
     /// `HOST:PORT`.
     instance: String,
-    agent: Agent,
+    client: Result<Client, String>,
     series: BTreeSet<Labels>,
 }
 
@@ -62,9 +62,19 @@ pub fn run(source: &RemoteWriteSource, urls: &[String], interval: Duration, stop
 
 impl Target {
     fn new(url: &str, interval: Duration) -> Self {
-        let timeout = Some(interval.min(MAX_SCRAPE_TIMEOUT));
-        let agent = Agent::config_builder().timeout_global(timeout).max_redirects(0).build().into();
-        Self { url: url.to_owned(), instance: target_address(url).to_owned(), agent, series: BTreeSet::new() }
+        let client = Client::new(ClientConfig {
+            is_encrypted: url.starts_with("https://"),
+            timeout: interval.min(MAX_SCRAPE_TIMEOUT),
+            max_answer_bytes: MAX_BODY_BYTES as u64,
+            ..ClientConfig::default()
+        });
+        let client = client.map_err(|error| error.to_string());
+        Self {
+            url: url.to_owned(),
+            instance: target_address(url).to_owned(),
+            client,
+            series: BTreeSet::new(),
+        }
     }
 
     /// Reads the target once, and pushes its samples and those of the scrape.
@@ -105,10 +115,8 @@ impl Target {
     }
 
     fn read(&self) -> Result<String, String> {
-        let answer = self.agent.get(&self.url).header("accept", ACCEPT).call();
-        let mut answer = answer.map_err(|error| error.to_string())?;
-        let body = answer.body_mut().with_config().limit(MAX_BODY_BYTES as u64).lossy_utf8(true);
-        body.read_to_string().map_err(|error| error.to_string())
+        let client = self.client.as_ref().map_err(Clone::clone)?;
+        client.get(&self.url, &[("accept", ACCEPT)]).map_err(|error| error.to_string())
     }
 
     /// Returns the labels with those of the target. A label `instance` of the exporter is called `exported_instance`, as Prometheus does.

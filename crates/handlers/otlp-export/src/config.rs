@@ -1,0 +1,170 @@
+//! The section `[otlp_export]` of the configuration file.
+
+use crate::{answer::shortened, export::REQUEST_TIMEOUT};
+use oasis_http_client::{BadSecretFile, Client, ClientConfig, Secret};
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+
+/// The settings of the handler.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct OtlpExportConfig {
+    /// Address of the collector, without `/v1/metrics`; empty: nothing is sent.
+    pub endpoint: String,
+    /// Instances whose newest values are sent, as `NODE/INSTANCE`; a `*` stands for any text.
+    pub instances: Vec<String>,
+    /// Seconds between two requests.
+    pub interval_seconds: u64,
+    /// Most series of an interval. Further values are omitted and counted.
+    pub max_series: usize,
+    /// File with a token for the header `Authorization`; empty: none.
+    pub token_file: PathBuf,
+    /// File with the CA of the collector; empty: those that the system trusts.
+    pub ca_file: PathBuf,
+}
+
+impl Default for OtlpExportConfig {
+    fn default() -> Self {
+        Self {
+            endpoint: String::new(),
+            instances: vec!["rules/*".into()],
+            interval_seconds: 10,
+            max_series: 20_000,
+            token_file: PathBuf::new(),
+            ca_file: PathBuf::new(),
+        }
+    }
+}
+
+/// A section that cannot work.
+#[derive(Debug, thiserror::Error)]
+pub enum BadConfig {
+    /// The address is none.
+    #[error("otlp_export.endpoint: {0:?} is no address such as http://127.0.0.1:4318")]
+    Endpoint(String),
+    /// The address has a secret.
+    #[error(
+        "otlp_export.endpoint has a user: write it without user and password, and the token into otlp_export.token_file"
+    )]
+    User,
+    /// Every host on the way could read it.
+    #[error("otlp_export.endpoint: a token needs https://, except on this host")]
+    PlainToken,
+    /// A pattern that can match no instance.
+    #[error(
+        "otlp_export.instances: {0:?} matches no instance: write NODE/INSTANCE, such as \"{0}/*\" or \"*/{0}\""
+    )]
+    Pattern(String),
+    /// No interval.
+    #[error("otlp_export.interval_seconds is 0: write 1 or more")]
+    Interval,
+    /// The token cannot be read.
+    #[error("otlp_export.token_file: {0}")]
+    Token(#[from] BadSecretFile),
+    /// The authorities cannot be read.
+    #[error("otlp_export.ca_file: {0}")]
+    Authorities(String),
+}
+
+/// The collector.
+#[derive(Debug)]
+pub struct Target {
+    client: Client,
+    url: String,
+    authorization: Option<Secret>,
+}
+
+impl Target {
+    /// Checks the section. Nothing is contacted.
+    ///
+    /// # Errors
+    /// If the section cannot work.
+    pub fn new(config: &OtlpExportConfig) -> Result<Self, BadConfig> {
+        if let Some(bad) = config.instances.iter().find(|pattern| !pattern.contains(['/', '*'])) {
+            return Err(BadConfig::Pattern(bad.clone()));
+        }
+        if config.interval_seconds == 0 {
+            return Err(BadConfig::Interval);
+        }
+        let endpoint = &config.endpoint;
+        let (is_encrypted, rest) = match (endpoint.strip_prefix("https://"), endpoint.strip_prefix("http://"))
+        {
+            (Some(rest), _) => (true, rest),
+            (_, Some(rest)) => (false, rest),
+            _ => return Err(BadConfig::Endpoint(endpoint.clone())),
+        };
+        let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
+        if host.contains('@') {
+            return Err(BadConfig::User);
+        }
+        if host.is_empty() || host.starts_with(':') || rest.contains([' ', '?', '#']) {
+            return Err(BadConfig::Endpoint(endpoint.clone()));
+        }
+        let authorization = Secret::read(&config.token_file)?;
+        if authorization.is_some() && !is_encrypted && !is_loopback(host) {
+            return Err(BadConfig::PlainToken);
+        }
+        let client = Client::new(ClientConfig {
+            ca_file: config.ca_file.clone(),
+            is_encrypted,
+            timeout: REQUEST_TIMEOUT,
+            ..ClientConfig::default()
+        });
+        let client = client.map_err(|error| BadConfig::Authorities(error.to_string()))?;
+        let url = format!("{}/v1/metrics", endpoint.trim_end_matches('/'));
+        Ok(Self { client, url, authorization })
+    }
+
+    /// Posts a request. Returns the answer.
+    ///
+    /// # Errors
+    /// If the collector has not taken it; the text is for people.
+    pub fn post(&self, request: &[u8]) -> Result<String, String> {
+        let token = self.authorization.as_ref().map(|token| format!("Bearer {}", token.reveal()));
+        let headers: Vec<_> = token.iter().map(|value| ("authorization", value.as_str())).collect();
+        self.client.post(&self.url, &headers, request).map_err(|error| shortened(&error.to_string()))
+    }
+}
+
+fn is_loopback(host: &str) -> bool {
+    let name = match host.strip_prefix('[') {
+        Some(rest) => rest.split(']').next().unwrap_or_default(),
+        None => host.split(':').next().unwrap_or_default(),
+    };
+    name == "localhost" || name.parse().is_ok_and(|address: std::net::IpAddr| address.is_loopback())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(endpoint: &str) -> String {
+        let config = OtlpExportConfig { endpoint: endpoint.into(), ..OtlpExportConfig::default() };
+        Target::new(&config).err().map(|error| error.to_string()).unwrap_or_default()
+    }
+
+    #[test]
+    fn an_address_is_checked_before_anything_is_sent() {
+        for good in ["http://127.0.0.1:4318", "http://collector/", "http://[::1]:4318/otlp"] {
+            assert_eq!(refused(good), "", "{good}");
+        }
+        for bad in ["127.0.0.1:4318", "grpc://x", "http://", "http://:4318", "http://a b", "http://a?b"] {
+            assert!(refused(bad).starts_with("otlp_export.endpoint"), "{bad}");
+        }
+        let with_password = refused("https://ada:hush@collector");
+        assert!(with_password.contains("token_file") && !with_password.contains("hush"), "{with_password}");
+    }
+
+    #[test]
+    fn a_token_goes_unencrypted_only_to_this_host() {
+        for (host, is_this) in [
+            ("127.0.0.1:4318", true),
+            ("localhost", true),
+            ("[::1]:4318", true),
+            ("localhost.example.org", false),
+            ("10.0.0.1", false),
+        ] {
+            assert_eq!(is_loopback(host), is_this, "{host}");
+        }
+    }
+}

@@ -119,11 +119,12 @@ export class Oasis {
     return this.ready.channel ?? fail('this process takes no nodes');
   }
 
-  /** Samples that the DAC has received, of all instances. */
-  async received(): Promise<number> {
+  /** Samples that the DAC has received, of all instances or those of a node. */
+  async received(node?: string): Promise<number> {
     const ledger = await (await fetch(`${this.url}/api/v1/ledger`)).json();
-    const { instances } = ledger as { instances: { ledger: { received: number } }[] };
-    return instances.reduce((sum, { ledger }) => sum + ledger.received, 0);
+    const { instances } = ledger as { instances: { node: string; ledger: { received: number } }[] };
+    const counted = instances.filter((instance) => node === undefined || instance.node === node);
+    return counted.reduce((sum, { ledger }) => sum + ledger.received, 0);
   }
 
   /** Text on standard error. */

@@ -18,6 +18,11 @@ export interface LogRecords {
   readonly next: string | undefined;
 }
 
+function isSame(one: LogFilter, other: LogFilter): boolean {
+  const keys = Object.keys({ ...one, ...other }) as (keyof LogFilter)[];
+  return keys.every((key) => one[key] === other[key]);
+}
+
 const NOTHING: LogRecords = {
   records: [],
   searched: 0,
@@ -48,8 +53,10 @@ export class LogFeed {
     this.problem = this.trouble;
   }
 
-  /** Begins a search; the one before ends. */
+  /** Begins a search; the one before ends. The pages of the same search stay: a panel may only have become visible again. */
   async search(filter: LogFilter): Promise<void> {
+    const before = this.filter;
+    if (before && this.state.peek().records.length > 0 && isSame(filter, before)) return this.follow();
     this.filter = filter;
     await this.run(async (signal) => {
       let page = await this.read(filter, PAGE, undefined, signal);

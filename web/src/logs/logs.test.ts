@@ -129,6 +129,21 @@ describe('a feed', () => {
     expect(feed.isBusy.value).toBe(false);
   });
 
+  it('keeps its pages when the same search begins again, as for a panel that becomes visible', async () => {
+    let most = 10;
+    const feed = new LogFeed(dac(() => most, 4));
+    await feed.search(FILTER);
+    const older = feed.more();
+    await feed.search({ ...FILTER });
+    await older;
+    expect(feed.found.value.records).toHaveLength(8);
+    most = 11;
+    await feed.search({ ...FILTER });
+    expect(feed.found.value.records).toHaveLength(9);
+    await feed.search({ ...FILTER, text: 'other' });
+    expect(feed.found.value.records).toHaveLength(4);
+  });
+
   it('searches on until something is found, and can be stopped', async () => {
     const pages: LogPage[] = [
       parseLogPage({ records: [], next: 'a', reached: '5' }),

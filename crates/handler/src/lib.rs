@@ -43,6 +43,7 @@ mod status;
 mod stopping;
 mod supervisor;
 mod topic_log;
+mod unbuilt;
 
 pub use acknowledge::Acknowledge;
 pub use inlet::{InletAnswer, InletRequest};
@@ -51,6 +52,7 @@ pub use status::{Condition, Status};
 pub use stopping::Stopping;
 pub use supervisor::{HandlerError, Supervisor};
 pub use topic_log::{InstanceLog, series_of};
+pub use unbuilt::Unbuilt;
 
 use oasis_dac::Dac;
 use oasis_health::Pulse;
@@ -102,10 +104,12 @@ pub trait Handler: Send + Sync + 'static {
     }
 }
 
-/// A handler with a section of its own in the configuration file.
-pub trait ConfiguredHandler: Handler + Sized {
+/// A section of the configuration file, and the handler that it makes.
+pub trait ConfiguredHandler {
     /// The section, with its defaults.
     type Config;
+    /// The handler; [`Unbuilt`] in a program that lacks it.
+    type Handler: Handler;
     /// Why a section is wrong.
     type Error: std::error::Error + Send + Sync + 'static;
 
@@ -113,7 +117,7 @@ pub trait ConfiguredHandler: Handler + Sized {
     ///
     /// # Errors
     /// If a setting is invalid. Problems that may be solved while the DAC runs, such as an unreachable database, are no errors.
-    fn configured(config: Self::Config) -> Result<Option<Self>, Self::Error>;
+    fn configured(config: Self::Config) -> Result<Option<Self::Handler>, Self::Error>;
 }
 
 /// The context of a handler when it starts.

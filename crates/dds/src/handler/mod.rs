@@ -44,6 +44,7 @@ pub struct DdsPublish {
 
 impl ConfiguredHandler for DdsPublish {
     type Config = DdsConfig;
+    type Handler = Self;
     type Error = BadDds;
 
     fn configured(config: DdsConfig) -> Result<Option<Self>, BadDds> {

@@ -90,6 +90,7 @@ pub struct OpenMetrics {
 
 impl ConfiguredHandler for OpenMetrics {
     type Config = OpenMetricsConfig;
+    type Handler = Self;
     type Error = BadPattern;
 
     fn configured(config: OpenMetricsConfig) -> Result<Option<Self>, BadPattern> {

@@ -45,6 +45,7 @@ struct Figures {
 
 impl ConfiguredHandler for OtlpExport {
     type Config = OtlpExportConfig;
+    type Handler = Self;
     type Error = BadConfig;
 
     fn configured(config: OtlpExportConfig) -> Result<Option<Self>, BadConfig> {

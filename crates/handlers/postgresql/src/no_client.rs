@@ -1,10 +1,9 @@
-//! Stands for the handler in programs without the feature: a [`Postgresql`] cannot be constructed.
+//! The section in programs without the feature.
 
 use crate::PostgresqlConfig;
-use oasis_handler::{ConfiguredHandler, Context, Failure, Handler};
-use serde_json::Value;
+use oasis_handler::{ConfiguredHandler, Unbuilt};
 
-/// Keeps samples in a PostgreSQL database.
+/// The section `[postgresql]`.
 #[derive(Debug)]
 pub enum Postgresql {}
 
@@ -18,23 +17,10 @@ pub enum BadTarget {
 
 impl ConfiguredHandler for Postgresql {
     type Config = PostgresqlConfig;
+    type Handler = Unbuilt;
     type Error = BadTarget;
 
-    fn configured(config: PostgresqlConfig) -> Result<Option<Self>, BadTarget> {
+    fn configured(config: PostgresqlConfig) -> Result<Option<Unbuilt>, BadTarget> {
         if config.url.is_empty() { Ok(None) } else { Err(BadTarget::NotBuilt) }
-    }
-}
-
-impl Handler for Postgresql {
-    fn name(&self) -> &'static str {
-        match *self {}
-    }
-
-    fn run(&self, _: Context) -> Result<(), Failure> {
-        match *self {}
-    }
-
-    fn state(&self) -> Value {
-        match *self {}
     }
 }

@@ -49,6 +49,7 @@ pub struct NatsCopy {
 
 impl ConfiguredHandler for NatsCopy {
     type Config = NatsConfig;
+    type Handler = Self;
     type Error = BadTarget;
 
     fn configured(config: NatsConfig) -> Result<Option<Self>, BadTarget> {

@@ -28,23 +28,21 @@ mod tests;
 
 pub use config::{BadConfig, CanConfig};
 
-#[cfg(not(feature = "source"))]
-use oasis_handler::Failure;
-use oasis_handler::{ConfiguredHandler, Context, Handler};
-use serde_json::Value;
+use oasis_handler::ConfiguredHandler;
 
-/// Receives frames of CAN interfaces.
+/// The section `[can]`.
 #[derive(Debug)]
-pub struct Can {
-    #[cfg(feature = "source")]
-    source: source::CanSource,
-}
+pub enum Can {}
 
 impl ConfiguredHandler for Can {
     type Config = CanConfig;
+    #[cfg(feature = "source")]
+    type Handler = source::CanSource;
+    #[cfg(not(feature = "source"))]
+    type Handler = oasis_handler::Unbuilt;
     type Error = BadConfig;
 
-    fn configured(config: CanConfig) -> Result<Option<Self>, BadConfig> {
+    fn configured(config: CanConfig) -> Result<Option<Self::Handler>, BadConfig> {
         if config.interfaces.is_empty() {
             return Ok(None);
         }
@@ -52,50 +50,12 @@ impl ConfiguredHandler for Can {
         #[cfg(feature = "source")]
         {
             let messages = decoder::Messages::read(&config.dbc).map_err(BadConfig::Database)?;
-            Ok(Some(Self { source: source::CanSource::new(config, origins, messages) }))
+            Ok(Some(source::CanSource::new(config, origins, messages)))
         }
         #[cfg(not(feature = "source"))]
         {
             drop(origins);
             Err(BadConfig::NotBuilt)
         }
-    }
-}
-
-#[cfg(feature = "source")]
-impl Handler for Can {
-    fn name(&self) -> &'static str {
-        "can"
-    }
-
-    fn run(&self, context: Context) -> Result<(), oasis_handler::Failure> {
-        self.source.run(&context)
-    }
-
-    fn state(&self) -> Value {
-        self.source.state_of_handler()
-    }
-
-    fn problem(&self) -> Option<String> {
-        self.source.problem()
-    }
-
-    fn warnings(&self) -> Vec<String> {
-        self.source.warnings()
-    }
-}
-
-#[cfg(not(feature = "source"))]
-impl Handler for Can {
-    fn name(&self) -> &'static str {
-        "can"
-    }
-
-    fn run(&self, _: Context) -> Result<(), Failure> {
-        Err(Failure(BadConfig::NotBuilt.to_string()))
-    }
-
-    fn state(&self) -> Value {
-        Value::Null
     }
 }

@@ -7,7 +7,7 @@ use crate::{
     socket::FrameSocket,
 };
 use oasis_dac::{Dac, now};
-use oasis_handler::{Context, Failure, Stopping};
+use oasis_handler::{Context, Failure, Handler, Stopping};
 use oasis_source_node::{SourceLimits, SourceNodes};
 use serde_json::{Value, json};
 use std::{
@@ -48,23 +48,18 @@ struct InterfaceState {
     counters: DecoderCounters,
 }
 
-impl CanSource {
-    /// Creates a source that does not run yet.
-    pub(crate) fn new(config: CanConfig, origins: Vec<FrameOrigin>, messages: Messages) -> Self {
-        let interfaces = origins.into_iter().map(|origin| Interface { origin, state: Mutex::default() });
-        Self { config, messages: Arc::new(messages), interfaces: interfaces.collect() }
+impl Handler for CanSource {
+    fn name(&self) -> &'static str {
+        "can"
     }
 
-    /// Receives frames until the handler has to stop.
-    ///
-    /// # Errors
-    /// If it cannot start.
-    pub fn run(&self, context: &Context) -> Result<(), Failure> {
+    fn run(&self, context: Context) -> Result<(), Failure> {
+        let (dac, stopping) = (&context.dac, &context.stopping);
         thread::scope(|scope| {
             for interface in &self.interfaces {
                 let started = thread::Builder::new()
                     .name(format!("can {}", interface.origin))
-                    .spawn_scoped(scope, move || self.receive(interface, &context.dac, &context.stopping));
+                    .spawn_scoped(scope, move || self.receive(interface, dac, stopping));
                 // The other threads end when the handler is asked to stop.
                 if let Err(error) = started {
                     interface.state().newest_failure = Some(format!("cannot start its thread: {error}"));
@@ -72,6 +67,33 @@ impl CanSource {
             }
             Ok(())
         })
+    }
+
+    fn state(&self) -> Value {
+        let interfaces: Vec<_> = self.interfaces.iter().map(Interface::json).collect();
+        json!({"interfaces": interfaces, "messages": self.messages.count()})
+    }
+
+    fn problem(&self) -> Option<String> {
+        let closed = self.interfaces.iter().filter_map(|interface| {
+            let state = interface.state();
+            let why = state.newest_failure.as_ref().filter(|_| !state.is_open)?;
+            Some(format!("{}: {why}", interface.origin))
+        });
+        let closed: Vec<_> = closed.collect();
+        (!closed.is_empty()).then(|| closed.join("; "))
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        self.interfaces.iter().flat_map(Interface::warnings).collect()
+    }
+}
+
+impl CanSource {
+    /// Creates a source that does not run yet.
+    pub(crate) fn new(config: CanConfig, origins: Vec<FrameOrigin>, messages: Messages) -> Self {
+        let interfaces = origins.into_iter().map(|origin| Interface { origin, state: Mutex::default() });
+        Self { config, messages: Arc::new(messages), interfaces: interfaces.collect() }
     }
 
     /// Receives frames of an interface. Opens it again after a failure.
@@ -101,28 +123,6 @@ impl CanSource {
                 return;
             }
         }
-    }
-
-    /// Returns the state of the handler.
-    pub fn state_of_handler(&self) -> Value {
-        let interfaces: Vec<_> = self.interfaces.iter().map(Interface::json).collect();
-        json!({"interfaces": interfaces, "messages": self.messages.count()})
-    }
-
-    /// Returns which interfaces are not open.
-    pub fn problem(&self) -> Option<String> {
-        let closed = self.interfaces.iter().filter_map(|interface| {
-            let state = interface.state();
-            let why = state.newest_failure.as_ref().filter(|_| !state.is_open)?;
-            Some(format!("{}: {why}", interface.origin))
-        });
-        let closed: Vec<_> = closed.collect();
-        (!closed.is_empty()).then(|| closed.join("; "))
-    }
-
-    /// Returns what was refused or dropped.
-    pub fn warnings(&self) -> Vec<String> {
-        self.interfaces.iter().flat_map(Interface::warnings).collect()
     }
 }
 

@@ -29,9 +29,10 @@ mod tests;
 
 pub use config::{BadConfig, InfluxdbConfig};
 
-use oasis_handler::{ConfiguredHandler, Context, Failure, Handler};
+use oasis_handler::ConfiguredHandler;
 #[cfg(feature = "source")]
-use oasis_handler::{InletAnswer, InletRequest};
+use oasis_handler::{Context, Failure, Handler, InletAnswer, InletRequest};
+#[cfg(feature = "source")]
 use serde_json::Value;
 #[cfg(feature = "source")]
 use std::time::Duration;
@@ -40,66 +41,52 @@ use std::time::Duration;
 #[cfg(feature = "source")]
 const STOP_POLL_INTERVAL: Duration = Duration::from_secs(3_600);
 
-/// Takes line protocol.
+/// The section `[influxdb]`.
 #[derive(Debug)]
-pub struct Influxdb {
-    #[cfg(feature = "source")]
-    source: source::LineProtocolSource,
-}
+pub enum Influxdb {}
 
 impl ConfiguredHandler for Influxdb {
     type Config = InfluxdbConfig;
+    #[cfg(feature = "source")]
+    type Handler = source::LineProtocolSource;
+    #[cfg(not(feature = "source"))]
+    type Handler = oasis_handler::Unbuilt;
     type Error = BadConfig;
 
-    fn configured(config: InfluxdbConfig) -> Result<Option<Self>, BadConfig> {
+    fn configured(config: InfluxdbConfig) -> Result<Option<Self::Handler>, BadConfig> {
         if !config.enabled {
             return Ok(None);
         }
         config.check()?;
         #[cfg(feature = "source")]
-        return Ok(Some(Self { source: source::LineProtocolSource::new(config) }));
+        return Ok(Some(source::LineProtocolSource::new(config)));
         #[cfg(not(feature = "source"))]
         Err(BadConfig::NotBuilt)
     }
 }
 
 #[cfg(feature = "source")]
-impl Handler for Influxdb {
+impl Handler for source::LineProtocolSource {
     fn name(&self) -> &'static str {
         "influxdb"
     }
 
     fn run(&self, context: Context) -> Result<(), Failure> {
-        self.source.open(context.dac.clone(), context.archive.clone());
+        self.open(context.dac.clone(), context.archive.clone());
         while !context.stopping.wait_for(STOP_POLL_INTERVAL) {}
-        self.source.close();
+        self.close();
         Ok(())
     }
 
     fn state(&self) -> Value {
-        self.source.state()
+        self.state()
     }
 
     fn warnings(&self) -> Vec<String> {
-        self.source.warnings()
+        self.warnings()
     }
 
     fn receive(&self, request: &InletRequest<'_>) -> Option<InletAnswer> {
-        self.source.receive(request)
-    }
-}
-
-#[cfg(not(feature = "source"))]
-impl Handler for Influxdb {
-    fn name(&self) -> &'static str {
-        "influxdb"
-    }
-
-    fn run(&self, _: Context) -> Result<(), Failure> {
-        Err(Failure(BadConfig::NotBuilt.to_string()))
-    }
-
-    fn state(&self) -> Value {
-        Value::Null
+        self.receive(request)
     }
 }

@@ -45,71 +45,31 @@ pub use frame::encode;
 #[cfg(feature = "source")]
 pub use receiver::{Receiver, ReceiverCounters, Way};
 
-#[cfg(not(feature = "source"))]
-use oasis_handler::Failure;
-use oasis_handler::{ConfiguredHandler, Context, Handler};
-use serde_json::Value;
+use oasis_handler::ConfiguredHandler;
 
-/// Receives MAVLink from vehicles.
+/// The section `[mavlink]`.
 #[derive(Debug)]
-pub struct Mavlink {
-    #[cfg(feature = "source")]
-    source: source::MavlinkSource,
-}
+pub enum Mavlink {}
 
 impl ConfiguredHandler for Mavlink {
     type Config = MavlinkConfig;
+    #[cfg(feature = "source")]
+    type Handler = source::MavlinkSource;
+    #[cfg(not(feature = "source"))]
+    type Handler = oasis_handler::Unbuilt;
     type Error = BadConfig;
 
-    fn configured(config: MavlinkConfig) -> Result<Option<Self>, BadConfig> {
+    fn configured(config: MavlinkConfig) -> Result<Option<Self::Handler>, BadConfig> {
         if config.links.is_empty() {
             return Ok(None);
         }
         let checked = config.checked()?;
         #[cfg(feature = "source")]
-        return Ok(Some(Self { source: source::MavlinkSource::new(config, checked) }));
+        return Ok(Some(source::MavlinkSource::new(config, checked)));
         #[cfg(not(feature = "source"))]
         {
             drop(checked);
             Err(BadConfig::NotBuilt)
         }
-    }
-}
-
-#[cfg(feature = "source")]
-impl Handler for Mavlink {
-    fn name(&self) -> &'static str {
-        "mavlink"
-    }
-
-    fn run(&self, context: Context) -> Result<(), oasis_handler::Failure> {
-        self.source.run(&context)
-    }
-
-    fn state(&self) -> Value {
-        self.source.state_of_handler()
-    }
-
-    fn problem(&self) -> Option<String> {
-        self.source.problem()
-    }
-
-    fn warnings(&self) -> Vec<String> {
-        self.source.warnings()
-    }
-}
-
-#[cfg(not(feature = "source"))]
-impl Handler for Mavlink {
-    fn name(&self) -> &'static str {
-        "mavlink"
-    }
-
-    fn run(&self, _: Context) -> Result<(), Failure> {
-        Err(Failure(BadConfig::NotBuilt.to_string()))
-    }
-
-    fn state(&self) -> Value {
-        Value::Null
     }
 }

@@ -8,7 +8,7 @@ use crate::{
     state,
 };
 use oasis_dac::now;
-use oasis_handler::{Context, Failure};
+use oasis_handler::{Context, Failure, Handler};
 use serde_json::Value;
 use std::{
     sync::{
@@ -33,18 +33,12 @@ pub struct MavlinkSource {
     counters: Mutex<ReceiverCounters>,
 }
 
-impl MavlinkSource {
-    /// Creates a source that does not run yet.
-    pub(crate) fn new(config: MavlinkConfig, checked: Checked) -> Self {
-        let links = checked.links.into_iter().map(Link::new).collect();
-        Self { config, links, offline_after: checked.offline_after, counters: Mutex::default() }
+impl Handler for MavlinkSource {
+    fn name(&self) -> &'static str {
+        "mavlink"
     }
 
-    /// Receives frames until the handler has to stop.
-    ///
-    /// # Errors
-    /// If it cannot start.
-    pub fn run(&self, context: &Context) -> Result<(), Failure> {
+    fn run(&self, context: Context) -> Result<(), Failure> {
         let (sender, chunks) = sync_channel(MAX_WAITING_CHUNKS);
         thread::scope(|scope| {
             for (number, link) in self.links.iter().enumerate() {
@@ -59,9 +53,29 @@ impl MavlinkSource {
                 }
             }
             drop(sender);
-            self.receive(context, &chunks);
+            self.receive(&context, &chunks);
             Ok(())
         })
+    }
+
+    fn state(&self) -> Value {
+        state::json(&self.links, &self.counters().clone())
+    }
+
+    fn problem(&self) -> Option<String> {
+        state::problem(&self.links)
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        state::warnings(&self.counters().clone())
+    }
+}
+
+impl MavlinkSource {
+    /// Creates a source that does not run yet.
+    pub(crate) fn new(config: MavlinkConfig, checked: Checked) -> Self {
+        let links = checked.links.into_iter().map(Link::new).collect();
+        Self { config, links, offline_after: checked.offline_after, counters: Mutex::default() }
     }
 
     fn receive(&self, context: &Context, chunks: &Chunks<Chunk>) {
@@ -89,21 +103,6 @@ impl MavlinkSource {
         }
         receiver.end();
         self.counters().clone_from(receiver.counters());
-    }
-
-    /// Returns the state of the handler.
-    pub fn state_of_handler(&self) -> Value {
-        state::json(&self.links, &self.counters().clone())
-    }
-
-    /// Returns which links are not open.
-    pub fn problem(&self) -> Option<String> {
-        state::problem(&self.links)
-    }
-
-    /// Returns what was refused, or may be lost.
-    pub fn warnings(&self) -> Vec<String> {
-        state::warnings(&self.counters().clone())
     }
 
     fn counters(&self) -> MutexGuard<'_, ReceiverCounters> {

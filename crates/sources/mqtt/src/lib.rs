@@ -54,71 +54,31 @@ pub use receiver::{Receiver, ReceiverCounters};
 #[cfg(feature = "source")]
 pub use sparkplug::Request;
 
-#[cfg(not(feature = "source"))]
-use oasis_handler::Failure;
-use oasis_handler::{ConfiguredHandler, Context, Handler};
-use serde_json::Value;
+use oasis_handler::ConfiguredHandler;
 
-/// Subscribes to topics of a broker.
+/// The section `[mqtt]`.
 #[derive(Debug)]
-pub struct Mqtt {
-    #[cfg(feature = "source")]
-    source: source::MqttSource,
-}
+pub enum Mqtt {}
 
 impl ConfiguredHandler for Mqtt {
     type Config = MqttConfig;
+    #[cfg(feature = "source")]
+    type Handler = source::MqttSource;
+    #[cfg(not(feature = "source"))]
+    type Handler = oasis_handler::Unbuilt;
     type Error = BadConfig;
 
-    fn configured(config: MqttConfig) -> Result<Option<Self>, BadConfig> {
+    fn configured(config: MqttConfig) -> Result<Option<Self::Handler>, BadConfig> {
         if config.url.is_empty() {
             return Ok(None);
         }
         let checked = config.checked()?;
         #[cfg(feature = "source")]
-        return Ok(Some(Self { source: source::MqttSource::new(config, checked) }));
+        return Ok(Some(source::MqttSource::new(config, checked)));
         #[cfg(not(feature = "source"))]
         {
             drop(checked);
             Err(BadConfig::NotBuilt)
         }
-    }
-}
-
-#[cfg(feature = "source")]
-impl Handler for Mqtt {
-    fn name(&self) -> &'static str {
-        "mqtt"
-    }
-
-    fn run(&self, context: Context) -> Result<(), oasis_handler::Failure> {
-        self.source.run(&context)
-    }
-
-    fn state(&self) -> Value {
-        self.source.state_of_handler()
-    }
-
-    fn problem(&self) -> Option<String> {
-        self.source.problem()
-    }
-
-    fn warnings(&self) -> Vec<String> {
-        self.source.warnings()
-    }
-}
-
-#[cfg(not(feature = "source"))]
-impl Handler for Mqtt {
-    fn name(&self) -> &'static str {
-        "mqtt"
-    }
-
-    fn run(&self, _: Context) -> Result<(), Failure> {
-        Err(Failure(BadConfig::NotBuilt.to_string()))
-    }
-
-    fn state(&self) -> Value {
-        Value::Null
     }
 }

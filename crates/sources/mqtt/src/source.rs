@@ -10,7 +10,7 @@ use crate::{
     state::SourceState,
     stream::BrokerStream,
 };
-use oasis_handler::{Acknowledge, Context, Failure};
+use oasis_handler::{Acknowledge, Context, Failure, Handler};
 use oasis_source_node::stored;
 use oasis_tls::{ClientFiles, TlsError};
 use rustls::ClientConfig;
@@ -60,23 +60,18 @@ struct Run<'a> {
     runtime: Runtime,
 }
 
-impl MqttSource {
-    /// Creates a source that does not run yet.
-    pub(crate) fn new(config: MqttConfig, checked: Checked) -> Self {
-        Self { config, checked, state: Mutex::default() }
+impl Handler for MqttSource {
+    fn name(&self) -> &'static str {
+        "mqtt"
     }
 
-    /// Receives messages until the handler has to stop.
-    ///
-    /// # Errors
-    /// If it cannot start.
-    pub fn run(&self, context: &Context) -> Result<(), Failure> {
+    fn run(&self, context: Context) -> Result<(), Failure> {
         let failed = |error: io::Error| Failure(format!("cannot start the timer: {error}"));
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().map_err(failed)?;
         let receiver = Receiver::new(&self.config, context.dac.clone());
         let receiver = receiver.map_err(|error: BadConfig| Failure(error.to_string()))?;
         let session = Session::new(self.config.version, Instant::now());
-        let mut run = Run { context, receiver, session, runtime };
+        let mut run = Run { context: &context, receiver, session, runtime };
         let mut delay = MIN_RECONNECT_DELAY;
         while !context.stopping.is_stopping() {
             let ended = self.receive(&mut run);
@@ -86,7 +81,7 @@ impl MqttSource {
             let Err(error) = ended else { break };
             let (broker, error) = (self.checked.address.to_string(), error.to_string());
             tracing::warn!(broker, error, "no connection to the MQTT broker");
-            self.state().newest_failure = Some(error);
+            self.lock().newest_failure = Some(error);
             if context.stopping.wait_for(delay) {
                 break;
             }
@@ -95,9 +90,28 @@ impl MqttSource {
         Ok(())
     }
 
+    fn state(&self) -> Value {
+        self.lock().json(&self.checked.address.to_string())
+    }
+
+    fn problem(&self) -> Option<String> {
+        self.lock().problem(&self.checked.address.to_string())
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        self.lock().warnings()
+    }
+}
+
+impl MqttSource {
+    /// Creates a source that does not run yet.
+    pub(crate) fn new(config: MqttConfig, checked: Checked) -> Self {
+        Self { config, checked, state: Mutex::default() }
+    }
+
     /// Notes that there is no connection. Returns whether the broker had accepted it.
     fn end_connection(&self) -> bool {
-        let mut state = self.state();
+        let mut state = self.lock();
         state.is_subscribed = false;
         std::mem::take(&mut state.is_connected)
     }
@@ -126,7 +140,7 @@ impl MqttSource {
             let handled = self.handle(run);
             // Messages before a damaged packet are samples too.
             run.receiver.flush();
-            self.state().receiver.clone_from(run.receiver.counters());
+            self.lock().receiver.clone_from(run.receiver.counters());
             handled?;
             for request in run.receiver.take_requests() {
                 run.session.publish(&request.topic, &request.payload);
@@ -143,7 +157,7 @@ impl MqttSource {
     fn handle(&self, run: &mut Run<'_>) -> Result<(), SessionError> {
         let subscriptions = &self.checked.subscriptions;
         while let Some(event) = run.session.take_next(subscriptions)? {
-            let mut state = self.state();
+            let mut state = self.lock();
             match event {
                 Event::Handled => {}
                 Event::Connected { session_present, is_lost, has_subscriptions } => {
@@ -194,22 +208,7 @@ impl MqttSource {
         ClientFiles { ca: path(ca_file), certificate: path(certificate), key: path(key) }.load()
     }
 
-    /// Returns the state of the handler.
-    pub fn state_of_handler(&self) -> Value {
-        self.state().json(&self.checked.address.to_string())
-    }
-
-    /// Returns why it does not receive messages at present.
-    pub fn problem(&self) -> Option<String> {
-        self.state().problem(&self.checked.address.to_string())
-    }
-
-    /// Returns what was refused, or may be lost.
-    pub fn warnings(&self) -> Vec<String> {
-        self.state().warnings()
-    }
-
-    fn state(&self) -> MutexGuard<'_, SourceState> {
+    fn lock(&self) -> MutexGuard<'_, SourceState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

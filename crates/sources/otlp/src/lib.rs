@@ -53,9 +53,10 @@ pub use config::{BadConfig, OtlpConfig};
 #[cfg(feature = "source")]
 pub use source::OtlpSource;
 
-use oasis_handler::{ConfiguredHandler, Context, Failure, Handler};
+use oasis_handler::ConfiguredHandler;
 #[cfg(feature = "source")]
-use oasis_handler::{InletAnswer, InletRequest};
+use oasis_handler::{Context, Failure, Handler, InletAnswer, InletRequest};
+#[cfg(feature = "source")]
 use serde_json::Value;
 #[cfg(feature = "source")]
 use std::time::Duration;
@@ -64,66 +65,52 @@ use std::time::Duration;
 #[cfg(feature = "source")]
 const STOP_POLL_INTERVAL: Duration = Duration::from_secs(3_600);
 
-/// Takes OTLP.
+/// The section `[otlp]`.
 #[derive(Debug)]
-pub struct Otlp {
-    #[cfg(feature = "source")]
-    source: OtlpSource,
-}
+pub enum Otlp {}
 
 impl ConfiguredHandler for Otlp {
     type Config = OtlpConfig;
+    #[cfg(feature = "source")]
+    type Handler = source::OtlpSource;
+    #[cfg(not(feature = "source"))]
+    type Handler = oasis_handler::Unbuilt;
     type Error = BadConfig;
 
-    fn configured(config: OtlpConfig) -> Result<Option<Self>, BadConfig> {
+    fn configured(config: OtlpConfig) -> Result<Option<Self::Handler>, BadConfig> {
         if !config.enabled {
             return Ok(None);
         }
         config.check()?;
         #[cfg(feature = "source")]
-        return Ok(Some(Self { source: OtlpSource::new(config) }));
+        return Ok(Some(OtlpSource::new(config)));
         #[cfg(not(feature = "source"))]
         Err(BadConfig::NotBuilt)
     }
 }
 
 #[cfg(feature = "source")]
-impl Handler for Otlp {
+impl Handler for source::OtlpSource {
     fn name(&self) -> &'static str {
         "otlp"
     }
 
     fn run(&self, context: Context) -> Result<(), Failure> {
-        self.source.open(context.dac.clone(), context.archive.clone());
+        self.open(context.dac.clone(), context.archive.clone());
         while !context.stopping.wait_for(STOP_POLL_INTERVAL) {}
-        self.source.close();
+        self.close();
         Ok(())
     }
 
     fn state(&self) -> Value {
-        self.source.state()
+        self.state()
     }
 
     fn warnings(&self) -> Vec<String> {
-        self.source.warnings()
+        self.warnings()
     }
 
     fn receive(&self, request: &InletRequest<'_>) -> Option<InletAnswer> {
-        self.source.receive(request)
-    }
-}
-
-#[cfg(not(feature = "source"))]
-impl Handler for Otlp {
-    fn name(&self) -> &'static str {
-        "otlp"
-    }
-
-    fn run(&self, _: Context) -> Result<(), Failure> {
-        Err(Failure(BadConfig::NotBuilt.to_string()))
-    }
-
-    fn state(&self) -> Value {
-        Value::Null
+        self.receive(request)
     }
 }

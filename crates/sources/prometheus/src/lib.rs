@@ -40,9 +40,10 @@ pub use config::{BadConfig, PrometheusConfig};
 #[cfg(feature = "source")]
 pub use source::RemoteWriteSource;
 
-use oasis_handler::{ConfiguredHandler, Context, Failure, Handler};
+use oasis_handler::ConfiguredHandler;
 #[cfg(feature = "source")]
-use oasis_handler::{InletAnswer, InletRequest};
+use oasis_handler::{Context, Failure, Handler, InletAnswer, InletRequest};
+#[cfg(feature = "source")]
 use serde_json::Value;
 #[cfg(feature = "source")]
 use std::time::Duration;
@@ -51,69 +52,55 @@ use std::time::Duration;
 #[cfg(feature = "source")]
 const STOP_POLL_INTERVAL: Duration = Duration::from_secs(3_600);
 
-/// Takes remote write.
+/// The section `[prometheus]`.
 #[derive(Debug)]
-pub struct Prometheus {
-    #[cfg(feature = "source")]
-    source: source::RemoteWriteSource,
-}
+pub enum Prometheus {}
 
 impl ConfiguredHandler for Prometheus {
     type Config = PrometheusConfig;
+    #[cfg(feature = "source")]
+    type Handler = source::RemoteWriteSource;
+    #[cfg(not(feature = "source"))]
+    type Handler = oasis_handler::Unbuilt;
     type Error = BadConfig;
 
-    fn configured(config: PrometheusConfig) -> Result<Option<Self>, BadConfig> {
+    fn configured(config: PrometheusConfig) -> Result<Option<Self::Handler>, BadConfig> {
         if !config.enabled {
             return Ok(None);
         }
         config.check()?;
         #[cfg(feature = "source")]
-        return Ok(Some(Self { source: source::RemoteWriteSource::new(config) }));
+        return Ok(Some(source::RemoteWriteSource::new(config)));
         #[cfg(not(feature = "source"))]
         Err(BadConfig::NotBuilt)
     }
 }
 
 #[cfg(feature = "source")]
-impl Handler for Prometheus {
+impl Handler for source::RemoteWriteSource {
     fn name(&self) -> &'static str {
         "prometheus"
     }
 
     fn run(&self, context: Context) -> Result<(), Failure> {
-        self.source.open(context.dac.clone(), context.archive.clone());
-        let config = self.source.config();
+        self.open(context.dac.clone(), context.archive.clone());
+        let config = self.config();
         let interval = Duration::from_secs_f64(config.scrape_interval);
-        scrape::run(&self.source, &config.scrape, interval, &context.stopping);
+        scrape::run(self, &config.scrape, interval, &context.stopping);
         while !context.stopping.wait_for(STOP_POLL_INTERVAL) {}
-        self.source.close();
+        self.close();
         Ok(())
     }
 
     fn state(&self) -> Value {
-        self.source.state()
+        self.state()
     }
 
     fn warnings(&self) -> Vec<String> {
-        self.source.warnings()
+        self.warnings()
     }
 
     fn receive(&self, request: &InletRequest<'_>) -> Option<InletAnswer> {
-        self.source.receive(request)
-    }
-}
-
-#[cfg(not(feature = "source"))]
-impl Handler for Prometheus {
-    fn name(&self) -> &'static str {
-        "prometheus"
-    }
-
-    fn run(&self, _: Context) -> Result<(), Failure> {
-        Err(Failure(BadConfig::NotBuilt.to_string()))
-    }
-
-    fn state(&self) -> Value {
-        Value::Null
+        self.receive(request)
     }
 }

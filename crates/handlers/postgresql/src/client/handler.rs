@@ -45,6 +45,7 @@ pub struct Postgresql {
 
 impl ConfiguredHandler for Postgresql {
     type Config = PostgresqlConfig;
+    type Handler = Self;
     type Error = BadTarget;
 
     fn configured(config: PostgresqlConfig) -> Result<Option<Self>, BadTarget> {

@@ -6,12 +6,12 @@ use crate::{
     setting::{ConfigError, Limits, Table},
     text,
 };
-use oasis_http_client::{Client, Reach};
+use oasis_http_client::{Client, Reach, Uri, is_encrypted, is_loopback};
+use oasis_otlp_export::json::{attribute, real, rejected};
 use oasis_rules::program::Severity;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::path::PathBuf;
-use ureq::http::Uri;
 
 /// Records of one request.
 const MAX_RECORDS: usize = 64;
@@ -61,13 +61,13 @@ impl OtlpConfig {
             );
         }
         let uri = crate::url::parse(table, "url", &self.url)?;
-        let is_encrypted = crate::url::is_encrypted(&uri);
+        let has_tls = is_encrypted(&uri);
         let token = table.secret("token_file", &self.token_file)?;
-        if token.is_some() && !is_encrypted && !crate::url::is_loopback(&uri) {
+        if token.is_some() && !has_tls && !is_loopback(&uri) {
             return Err(table.value("url", &self.url, "a token needs https://, except on this host"));
         }
         Ok(Otlp {
-            http: table.client(&self.ca_file, is_encrypted, Reach::Anywhere)?,
+            http: table.client(&self.ca_file, has_tls, Reach::Anywhere)?,
             logs: format!("{}/v1/logs", self.url.trim_end_matches('/')),
             host: uri,
             authorization: token.map(|token| format!("Bearer {}", token.reveal())),
@@ -103,15 +103,10 @@ impl Destination for Otlp {
 
 /// A partial success: the collector has dropped some records, and would drop them again.
 fn accepted(answer: &str) -> Result<(), SendError> {
-    let answer: Value = serde_json::from_str(answer).unwrap_or_default();
-    let partial = &answer["partialSuccess"];
-    // 64-bit numbers are texts in the JSON of Protocol Buffers; collectors write both.
-    let rejected = &partial["rejectedLogRecords"];
-    let count = rejected.as_str().map_or(rejected.as_u64(), |text| text.parse().ok()).unwrap_or(0);
+    let (count, why) = rejected(answer, "rejectedLogRecords");
     if count == 0 {
         return Ok(());
     }
-    let why = partial["errorMessage"].as_str().unwrap_or_default();
     Err(SendError::new(Scope::Final, format!("the collector rejected {count} records: {why}")))
 }
 
@@ -167,19 +162,6 @@ fn record(notification: &Notification, page: &str) -> Value {
         "body": {"stringValue": text::cut(alarm.message.as_deref().unwrap_or(&prose::summary(notification)), MAX_BODY_BYTES)},
         "attributes": attributes,
     })
-}
-
-fn attribute(name: &str, value: &str) -> Value {
-    json!({"key": name, "value": {"stringValue": value}})
-}
-
-/// JSON has no other reals.
-fn real(value: f64) -> Value {
-    match value {
-        value if value.is_nan() => json!("NaN"),
-        value if value.is_infinite() => json!(if value > 0.0 { "Infinity" } else { "-Infinity" }),
-        _ => json!(value),
-    }
 }
 
 /// Severity numbers of OpenTelemetry's data model for logs.

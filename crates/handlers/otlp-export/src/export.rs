@@ -1,11 +1,11 @@
 //! The handler: sends what is new at each interval, and counts.
 
 use crate::{
-    answer::rejected,
     config::{BadConfig, OtlpExportConfig, Target},
+    json::rejected,
     newest::Newest,
 };
-use oasis_dac::Dac;
+use oasis_dac::{Dac, now};
 use oasis_handler::{ConfiguredHandler, Context, Failure, Handler};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -33,7 +33,7 @@ struct Figures {
     failed_requests: u64,
     /// Values that the collector has taken.
     points: u64,
-    /// Values of failed requests. Each is replaced by a newer one of its series, or sent again.
+    /// Values of failed requests, and those that waited behind one. Each is replaced by a newer one of its series, or sent again.
     failed_points: u64,
     /// Values that the collector has rejected.
     rejected_points: u64,
@@ -105,20 +105,21 @@ impl OtlpExport {
     fn send(&self, dac: &Dac, newest: &mut Newest, is_stopping: impl Fn() -> bool) {
         let (batches, omitted) = newest.collect(dac, &self.config.instances, self.config.max_series);
         self.figures().omitted_series = omitted;
-        for batch in batches {
+        let mut batches = batches.into_iter();
+        while let Some(batch) = batches.next() {
             if is_stopping() {
                 return;
             }
             let points = batch.points();
-            let sent = self.target.post(&batch.request(dac.epoch().began().0));
+            let sent = self.target.post(&batch.request(dac.epoch().began().0..now().0));
             let mut figures = self.figures();
             figures.requests += 1;
             match sent {
                 Ok(answer) => {
-                    let (rejected, why) = rejected(&answer);
-                    figures.points += points.saturating_sub(rejected);
-                    figures.rejected_points += rejected;
-                    figures.last_error = why;
+                    let (count, why) = rejected(&answer, "rejectedDataPoints");
+                    figures.points += points.saturating_sub(count);
+                    figures.rejected_points += count;
+                    figures.last_error = (count > 0).then(|| format!("{count} values rejected: {why}"));
                     newest.mark(&batch);
                 }
                 Err(error) => {
@@ -126,7 +127,8 @@ impl OtlpExport {
                         tracing::warn!(%error, "the collector takes no values, trying at the next interval");
                     }
                     figures.failed_requests += 1;
-                    figures.failed_points += points;
+                    // The rest of the interval is not tried.
+                    figures.failed_points += points + batches.map(|rest| rest.points()).sum::<u64>();
                     figures.last_error = Some(error);
                     return;
                 }

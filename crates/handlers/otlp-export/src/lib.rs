@@ -14,9 +14,9 @@
 //! # Ok::<(), oasis_otlp_export::BadConfig>(())
 //! ```
 
-mod answer;
 mod config;
 mod export;
+pub mod json;
 mod newest;
 mod request;
 

@@ -15,6 +15,8 @@ use std::{
     sync::Arc,
 };
 
+/// Longest description of a metric, in characters.
+const MAX_DESCRIPTION_CHARACTERS: usize = 256;
 /// Values of one request.
 const MAX_REQUEST_POINTS: usize = 2_000;
 
@@ -134,7 +136,14 @@ fn series_name(table: &str, column: &Column) -> SeriesName {
     SeriesName {
         name: name.into(),
         unit: column.unit.as_deref().unwrap_or_default().into(),
-        doc: column.doc.as_deref().unwrap_or_default().into(),
+        doc: column
+            .doc
+            .as_deref()
+            .unwrap_or_default()
+            .chars()
+            .take(MAX_DESCRIPTION_CHARACTERS)
+            .collect::<String>()
+            .into(),
         is_counter: column.behavior == Some(Behavior::Counter),
     }
 }

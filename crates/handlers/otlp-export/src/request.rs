@@ -1,11 +1,13 @@
-//! Requests: an `ExportMetricsServiceRequest` in the JSON of Protocol Buffers, where 64-bit whole numbers are texts.
+//! Requests: an `ExportMetricsServiceRequest`.
 
+use crate::json::{attribute, real};
 use oasis_dac::Instance;
 use oasis_format::table::Cell;
 use oasis_wire::quantity::TopicId;
 use serde_json::{Value, json};
 use std::{
     collections::{BTreeMap, HashMap},
+    ops::Range,
     sync::Arc,
 };
 
@@ -47,33 +49,22 @@ pub struct Batch {
 struct Ledger {
     node: String,
     instance: String,
-    time: u64,
     received: u64,
     causes: Vec<(&'static str, u64)>,
 }
 
 /// Returns the value of a cell; `None` of one without a number.
 pub fn number(cell: &Cell<'_>) -> Option<Value> {
+    let double = |value: f64| json!({"asDouble": real(value)});
     let int = |value: i64| json!({"asInt": value.to_string()});
     Some(match *cell {
         Cell::Int(value) => int(value),
-        Cell::Uint(value) => i64::try_from(value).map_or_else(|_| real(value as f64), int),
-        Cell::Real32(value) => real(value.into()),
-        Cell::Real64(value) => real(value),
+        Cell::Uint(value) => i64::try_from(value).map_or_else(|_| double(value as f64), int),
+        Cell::Real32(value) => double(value.into()),
+        Cell::Real64(value) => double(value),
         Cell::Boolean(value) => int(value.into()),
         Cell::Nothing | Cell::Text(_) => return None,
     })
-}
-
-/// JSON has no other reals.
-fn real(value: f64) -> Value {
-    match value {
-        value if value.is_nan() => json!({"asDouble": "NaN"}),
-        value if value.is_infinite() => {
-            json!({"asDouble": if value > 0.0 { "Infinity" } else { "-Infinity" }})
-        }
-        _ => json!({"asDouble": value}),
-    }
 }
 
 impl Batch {
@@ -86,7 +77,6 @@ impl Batch {
     pub fn add(&mut self, instance: &Instance, offset: u64, points: Vec<(SeriesName, Point)>) {
         let node = instance.node.to_string();
         self.sent.insert(instance.topic, offset);
-        let time = points.first().map_or(0, |(_, point)| point.time);
         let series = self.nodes.entry(node.clone()).or_default();
         self.points += points.len() as u64;
         for (name, point) in points {
@@ -96,17 +86,17 @@ impl Batch {
         let causes = ledger.causes.iter().map(|(cause, count)| (cause.word(), *count)).collect();
         let received = ledger.received;
         drop(ledger);
-        self.ledgers.push(Ledger { node, instance: instance.name.to_string(), time, received, causes });
+        self.ledgers.push(Ledger { node, instance: instance.name.to_string(), received, causes });
     }
 
-    /// The bytes of the request. `start` is when the DAC began to count samples, nanoseconds since 1970.
-    pub fn request(&self, start: u64) -> Vec<u8> {
+    /// The bytes of the request. The DAC has counted samples from `counted.start` to `counted.end`, nanoseconds since 1970 on its clock.
+    pub fn request(&self, counted: Range<u64>) -> Vec<u8> {
         let resources: Vec<Value> = self
             .nodes
             .iter()
             .map(|(node, series)| {
                 let metrics = series.iter().map(|(name, points)| metric(name, points));
-                let metrics: Vec<Value> = metrics.chain(self.ledgers_of(node, start)).collect();
+                let metrics: Vec<Value> = metrics.chain(self.ledgers_of(node, &counted)).collect();
                 json!({
                     "resource": {"attributes": [attribute("service.name", node)]},
                     "scopeMetrics": [{
@@ -120,7 +110,7 @@ impl Batch {
     }
 
     /// The numbers of samples that the DAC has received, and that are missing, by cause.
-    fn ledgers_of(&self, node: &str, start: u64) -> [Value; 2] {
+    fn ledgers_of(&self, node: &str, counted: &Range<u64>) -> [Value; 2] {
         let of_node = || self.ledgers.iter().filter(|ledger| ledger.node == node);
         let point = |ledger: &Ledger, count: u64, cause: Option<&str>| {
             let cause = cause.map(|cause| attribute("oasis.cause", cause));
@@ -128,8 +118,8 @@ impl Batch {
             let attributes: Vec<Value> = [instance].into_iter().chain(cause).collect();
             json!({
                 "attributes": attributes,
-                "startTimeUnixNano": start.to_string(),
-                "timeUnixNano": ledger.time.max(start).to_string(),
+                "startTimeUnixNano": counted.start.to_string(),
+                "timeUnixNano": counted.end.max(counted.start).to_string(),
                 "asInt": count.to_string(),
             })
         };
@@ -171,8 +161,4 @@ fn data_point(Point { instance, time, value }: &Point) -> Value {
         point.extend(value.clone());
     }
     point
-}
-
-fn attribute(name: &str, value: &str) -> Value {
-    json!({"key": name, "value": {"stringValue": value}})
 }

@@ -10,7 +10,7 @@ use crate::{
 };
 use alert::{Alert, Labels};
 use oasis_dac::{config::UrlList, now};
-use oasis_http_client::{Client, Reach};
+use oasis_http_client::{Client, Reach, is_encrypted, is_loopback};
 use serde::{Deserialize, Serialize};
 use std::{
     collections::BTreeMap,
@@ -84,11 +84,11 @@ impl AlertmanagerConfig {
         let token = table.secret("token_file", &self.token_file)?;
         let servers = urls.into_iter().map(|url| {
             let uri = crate::url::parse(table, "url", url)?;
-            let is_encrypted = crate::url::is_encrypted(&uri);
-            if token.is_some() && !is_encrypted && !crate::url::is_loopback(&uri) {
+            let has_tls = is_encrypted(&uri);
+            if token.is_some() && !has_tls && !is_loopback(&uri) {
                 return Err(table.value("url", url, "a token needs https://, except on this host"));
             }
-            let http = table.client(&self.ca_file, is_encrypted, Reach::Anywhere)?;
+            let http = table.client(&self.ca_file, has_tls, Reach::Anywhere)?;
             let name = url.trim_end_matches('/').to_owned();
             let alerts = format!("{name}/api/v2/alerts");
             Ok(Server { name, alerts, http, failure: Mutex::default() })

@@ -4,7 +4,7 @@ use super::{MailConfig, MailTls, sender::Mail};
 use crate::{
     destination::Destination,
     setting::{ConfigError, Table},
-    url::{is_loopback_host, page},
+    url::page,
 };
 use lettre::{
     SmtpTransport,
@@ -14,6 +14,7 @@ use lettre::{
         client::{Certificate, CertificateStore, Tls, TlsParameters},
     },
 };
+use oasis_http_client::is_loopback_host;
 use oasis_tls::ClientFiles;
 use rustls::RootCertStore;
 use std::{path::Path, sync::Arc};

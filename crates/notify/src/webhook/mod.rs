@@ -8,11 +8,10 @@ use crate::{
     notification::body::Body,
     setting::{ConfigError, Limits, Table},
 };
-use oasis_http_client::{Client, Reach};
+use oasis_http_client::{Client, Reach, Uri, is_encrypted};
 use serde::{Deserialize, Serialize};
 use signature::Signer;
 use std::{path::PathBuf, time::SystemTime};
-use ureq::http::Uri;
 
 /// A table `[notify.NAME]` with `kind = "webhook"`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -58,15 +57,15 @@ impl WebhookConfig {
             return Err(table.missing("url", "write the address that gets the messages, https://HOST/PATH"));
         }
         let uri = crate::url::parse(table, "url", &self.url)?;
-        let is_encrypted = crate::url::is_encrypted(&uri);
-        if !is_encrypted && !self.private {
+        let has_tls = is_encrypted(&uri);
+        if !has_tls && !self.private {
             let remedy = "use https://, or set private = true for a server of this host or its network";
             return Err(table.value("url", &self.url, remedy));
         }
         let secret = table.secret("secret_file", &self.secret_file)?;
         let reach = if self.private { Reach::Anywhere } else { Reach::Public };
         Ok(Webhook {
-            http: table.client(&self.ca_file, is_encrypted, reach)?,
+            http: table.client(&self.ca_file, has_tls, reach)?,
             url: uri,
             signer: secret.as_ref().map(Signer::new),
             page: crate::url::page(table, &self.page)?,

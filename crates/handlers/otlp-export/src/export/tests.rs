@@ -102,7 +102,7 @@ fn newest_values_are_points_with_units_and_sequences_of_counters() {
     tank.send(f64::INFINITY, u64::MAX);
     let (batches, omitted) = Newest::new(1).collect(&dac, &all(), 100);
     assert_eq!((batches.len(), omitted), (1, 0));
-    let found = metrics(&batches[0].request(5), 0);
+    let found = metrics(&batches[0].request(5..9), 0);
     let level = &found["plant_tank.level"];
     assert_eq!((&level["unit"], &level["description"]), (&json!("m"), &json!("Height")));
     let point = &level["gauge"]["dataPoints"][0];
@@ -115,7 +115,9 @@ fn newest_values_are_points_with_units_and_sequences_of_counters() {
     assert_eq!(strokes["dataPoints"][0]["asDouble"], json!(u64::MAX as f64));
     assert_eq!((&strokes["isMonotonic"], &strokes["aggregationTemporality"]), (&json!(true), &json!(2)));
     assert_eq!(found["plant_tank.is_open"]["gauge"]["dataPoints"][0]["asInt"], "1");
-    assert_eq!(found["oasis.samples.received"]["sum"]["dataPoints"][0]["asInt"], "2");
+    let received = &found["oasis.samples.received"]["sum"]["dataPoints"][0];
+    let times = (&received["startTimeUnixNano"], &received["timeUnixNano"]);
+    assert_eq!((&received["asInt"], times), (&json!("2"), (&json!("5"), &json!("9"))));
     assert!(found.get("plant_tank.note").is_none(), "texts are no values");
 }
 
@@ -144,11 +146,8 @@ fn many_series_are_several_requests_up_to_the_limit() {
     assert_eq!((&points[..], omitted), (&[1_998, 402][..], 300));
 }
 
-#[test]
-fn a_collector_that_is_away_is_a_problem_and_its_values_are_counted() {
-    let dac = Dac::new(Config::default());
-    let mut tank = Tank::connect(&dac, "plant");
-    tank.send(1.0, 1);
+/// A handler whose collector is away.
+fn with_closed_port() -> OtlpExport {
     // The port of a socket that was closed refuses connections.
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let config = OtlpExportConfig {
@@ -156,9 +155,28 @@ fn a_collector_that_is_away_is_a_problem_and_its_values_are_counted() {
         instances: all(),
         ..OtlpExportConfig::default()
     };
-    let handler = OtlpExport::configured(config).unwrap().unwrap();
+    OtlpExport::configured(config).unwrap().unwrap()
+}
+
+#[test]
+fn a_collector_that_is_away_is_a_problem_and_its_values_are_counted() {
+    let dac = Dac::new(Config::default());
+    let mut tank = Tank::connect(&dac, "plant");
+    tank.send(1.0, 1);
+    let handler = with_closed_port();
     handler.send(&dac, &mut Newest::new(1), || false);
     let state = handler.state();
     assert_eq!((&state["failed_requests"], &state["failed_points"]), (&json!(1), &json!(3)));
     assert!(handler.problem().unwrap().starts_with("the collector takes no values: "));
+}
+
+#[test]
+fn values_that_wait_behind_a_failed_request_are_counted() {
+    let dac = Dac::new(Config::default());
+    let mut tanks: Vec<_> = (0..900).map(|at| Tank::connect(&dac, &format!("plant {at}"))).collect();
+    tanks.iter_mut().for_each(|tank| tank.send(1.0, 1));
+    let handler = with_closed_port();
+    handler.send(&dac, &mut Newest::new(1), || false);
+    let state = handler.state();
+    assert_eq!((&state["failed_requests"], &state["failed_points"]), (&json!(1), &json!(2_700)));
 }

@@ -1,25 +1,36 @@
 //! Line protocol: the official client of InfluxDB, tokens, kills.
 
-use crate::harness::{Oasis, eventually, oasis, repository};
+use crate::harness::{Oasis, eventually, get, kill_beneath, oasis, repository};
 use serde_json::Value;
 use std::{collections::BTreeMap, fs, path::Path, process::Command};
 use ureq::Agent;
 
-fn dac(folder: &Path, more: &[&str]) -> Oasis {
+/// The options of a DAC with the inlet and an archive.
+fn options(folder: &Path) -> Vec<String> {
     let config = folder.join("oasis.toml");
     fs::write(&config, "[influxdb]\nenabled = true\n\n[rules]\nenabled = false\n\n[doors]\nrate_limit = 0\n")
         .unwrap();
-    let archive = folder.join("archive");
-    let places = ["--config", config.to_str().unwrap(), "--archive", archive.to_str().unwrap()];
-    let dac = Oasis::dac(&[&places, more].concat());
+    let path = |path: &Path| path.to_str().unwrap().to_owned();
+    vec!["--config".into(), path(&config), "--archive".into(), path(&folder.join("archive"))]
+}
+
+fn dac(folder: &Path, more: &[&str]) -> Oasis {
+    let options = options(folder);
+    let options: Vec<&str> = options.iter().map(String::as_str).collect();
+    let dac = Oasis::dac(&[&options, more].concat());
     eventually("the handler runs", || (write(&dac, "/write", "", "").0 != 404).then_some(()));
     dac
 }
 
 fn write(dac: &Oasis, path: &str, token: &str, body: &str) -> (u16, String) {
+    write_to(&format!("{}{path}", dac.http()), token, body)
+}
+
+/// Returns the status and the body of the answer; status 0 if the DAC has ended.
+fn write_to(url: &str, token: &str, body: &str) -> (u16, String) {
     let agent: Agent =
         Agent::config_builder().http_status_as_error(false).max_idle_connections(0).build().into();
-    let mut request = agent.post(format!("{}{path}", dac.http()));
+    let mut request = agent.post(url);
     if !token.is_empty() {
         request = request.header("authorization", token);
     }
@@ -127,21 +138,60 @@ fn pages_of_other_sites_write_nothing() {
     assert_eq!(foreign.unwrap().status(), 403);
 }
 
+/// Points of three series, each with a time of its own.
+fn body(number: u64) -> String {
+    let line = |at: u64| {
+        let time = 1_700_000_000_000_000_000 + number * 1_000 + at;
+        format!("pump,host=a,series={} number={number}i,at={at}i {time}\n", at % 3)
+    };
+    (0..60).map(line).collect()
+}
+
 #[test]
-fn what_is_acknowledged_survives_kills_of_the_dac() {
+fn a_request_that_a_killed_dac_did_not_answer_is_stored_once() {
     let folder = tempfile::tempdir().unwrap();
-    let mut acknowledged = Vec::new();
-    for life in 0..5_u64 {
-        let dac = dac(folder.path(), &[]);
-        for request in 0..5 + life * 3 {
-            let number = life * 1_000 + request;
-            let body = format!("pump,host=a rpm={number}i {}\n", 1_700_000_000_000_000_000 + number);
-            assert_eq!(write(&dac, "/write", "", &body).0, 204);
-            acknowledged.push(number);
-        }
-        dac.kill();
-    }
-    let found = rows(folder.path(), "SELECT rpm FROM pump ORDER BY rpm");
-    let found: Vec<u64> = found.iter().map(|row| row["rpm"].as_u64().unwrap()).collect();
-    assert_eq!(found, acknowledged);
+    let first = dac(folder.path(), &[]);
+    assert_eq!(write(&first, "/write", "", &body(0)).0, 204);
+    first.kill();
+    // The sender does not know that.
+    let second = dac(folder.path(), &[]);
+    assert_eq!(write(&second, "/write", "", &body(0)).0, 204);
+    assert_eq!(write(&second, "/write", "", &body(1)).0, 204);
+    let handlers = get(&second, "/api/v1/handlers");
+    let state = &handlers["handlers"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|one| one["name"] == "influxdb")
+        .unwrap()["state"];
+    assert_eq!(
+        (&state["repeated_samples"], &state["repeated_requests"]),
+        (&Value::from(60), &Value::from(0)),
+        "{state}"
+    );
+    drop(second);
+    let found = rows(
+        folder.path(),
+        "SELECT count(*) AS n, count(DISTINCT time_ns) AS times, max(sequence) AS last FROM pump",
+    );
+    assert_eq!(found[0], serde_json::json!({"n": 120, "times": 120, "last": 20}));
+}
+
+#[test]
+fn what_is_acknowledged_is_stored_once_whenever_the_dac_is_killed() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = options(folder.path());
+    let options: Vec<&str> = options.iter().map(String::as_str).collect();
+    let acknowledged = kill_beneath(
+        |http, channel| Oasis::dac_at(http, channel, &options),
+        |http, number| write_to(&format!("http://{http}/write"), "", &body(number)).0 == 204,
+    );
+    let found = rows(
+        folder.path(),
+        "SELECT number, count(*) AS n, count(DISTINCT at) AS different FROM pump GROUP BY number",
+    );
+    let expected: Vec<_> = (0..acknowledged)
+        .map(|number| serde_json::json!({"number": number, "n": 60, "different": 60}))
+        .collect();
+    assert_eq!(found, expected);
 }

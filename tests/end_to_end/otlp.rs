@@ -1,6 +1,6 @@
 //! OTLP: the SDK of Python, JSON, tokens, sizes, kills.
 
-use crate::harness::{Oasis, eventually, oasis, repository};
+use crate::harness::{Oasis, eventually, get, kill_beneath, oasis, repository};
 use serde_json::{Value, json};
 use std::{
     collections::BTreeMap,
@@ -16,13 +16,19 @@ const JSON: &str = "application/json";
 /// Attempts of a request; each waits for the archive for 4 s.
 const MAX_ATTEMPTS: usize = 15;
 
-fn dac(folder: &Path, more: &[&str]) -> Oasis {
+/// The options of a DAC with the inlet and an archive.
+fn options(folder: &Path) -> Vec<String> {
     let config = folder.join("oasis.toml");
     fs::write(&config, "[otlp]\nenabled = true\n\n[rules]\nenabled = false\n\n[doors]\nrate_limit = 0\n")
         .unwrap();
-    let archive = folder.join("archive");
-    let places = ["--config", config.to_str().unwrap(), "--archive", archive.to_str().unwrap()];
-    let dac = Oasis::dac(&[&places, more].concat());
+    let path = |path: &Path| path.to_str().unwrap().to_owned();
+    vec!["--config".into(), path(&config), "--archive".into(), path(&folder.join("archive"))]
+}
+
+fn dac(folder: &Path, more: &[&str]) -> Oasis {
+    let options = options(folder);
+    let options: Vec<&str> = options.iter().map(String::as_str).collect();
+    let dac = Oasis::dac(&[&options, more].concat());
     eventually("the handler runs", || (send(&dac, "", b"{}").0 != 404).then_some(()));
     dac
 }
@@ -37,15 +43,15 @@ fn python() -> Command {
 ///
 /// An archive on a busy machine may take longer than the DAC waits: the request is sent again, as SDKs do.
 fn send(dac: &Oasis, token: &str, body: &[u8]) -> (u16, String) {
-    let answers = (0..MAX_ATTEMPTS).map(|_| send_once(dac, token, body));
+    let answers = (0..MAX_ATTEMPTS).map(|_| send_once(dac.http(), token, body));
     let mut answers = answers.skip_while(|(status, _)| *status == 503);
     answers.next().unwrap_or_else(|| panic!("503 after {MAX_ATTEMPTS} attempts"))
 }
 
-fn send_once(dac: &Oasis, token: &str, body: &[u8]) -> (u16, String) {
+fn send_once(http: &str, token: &str, body: &[u8]) -> (u16, String) {
     let agent: Agent =
         Agent::config_builder().http_status_as_error(false).max_idle_connections(0).build().into();
-    let mut request = agent.post(format!("{}/v1/metrics", dac.http())).header("content-type", JSON);
+    let mut request = agent.post(format!("{http}/v1/metrics")).header("content-type", JSON);
     if !token.is_empty() {
         request = request.header("authorization", format!("Bearer {token}"));
     }
@@ -197,20 +203,52 @@ fn a_body_that_is_too_long_is_refused_and_the_next_one_is_taken() {
     assert_eq!(send(&dac, "", &gauge("shop", 1, 1)), (200, "{}".into()));
 }
 
+/// Points of a sum, each with a time of its own, whose values name the request.
+fn sum(number: u64) -> Vec<u8> {
+    let point = |at: u64| {
+        let state = json!({ "key": "state", "value": { "stringValue": if at.is_multiple_of(2) { "idle" } else { "busy" } } });
+        let time = 1_700_000_000_000_000_000 + number * 1_000 + at;
+        json!({ "attributes": [state], "timeUnixNano": time.to_string(), "asInt": number.to_string() })
+    };
+    let points: Vec<_> = (0..40).map(point).collect();
+    let sum = json!({ "aggregationTemporality": 1, "isMonotonic": true, "dataPoints": points });
+    let of_resource = json!({ "scopeMetrics": [{ "metrics": [{ "name": "work", "sum": sum }] }] });
+    json!({ "resourceMetrics": [of_resource] }).to_string().into_bytes()
+}
+
 #[test]
-fn acknowledged_samples_survive_kills_of_the_dac() {
+fn a_request_that_a_killed_dac_did_not_answer_is_stored_once() {
     let folder = tempfile::tempdir().unwrap();
-    let mut acknowledged = Vec::new();
-    for life in 0..5_u64 {
-        let dac = dac(folder.path(), &[]);
-        for request in 0..5 + life * 3 {
-            let number = life * 1_000 + request;
-            assert_eq!(send(&dac, "", &gauge("shop", 1_700_000_000_000_000_000 + number, number)).0, 200);
-            acknowledged.push(number);
-        }
-        dac.kill();
-    }
-    let found = rows(folder.path(), "SELECT value FROM level ORDER BY value");
-    let found: Vec<u64> = found.iter().map(|row| row["value"].as_u64().unwrap()).collect();
-    assert_eq!(found, acknowledged);
+    let first = dac(folder.path(), &[]);
+    assert_eq!(send(&first, "", &sum(0)).0, 200);
+    first.kill();
+    // The sender does not know that.
+    let second = dac(folder.path(), &[]);
+    assert_eq!(send(&second, "", &sum(0)).0, 200);
+    assert_eq!(send(&second, "", &sum(1)).0, 200);
+    let handlers = get(&second, "/api/v1/handlers");
+    let state =
+        &handlers["handlers"].as_array().unwrap().iter().find(|one| one["name"] == "otlp").unwrap()["state"];
+    assert_eq!(state["repeated_samples"], 40, "{state}");
+    drop(second);
+    let found = rows(folder.path(), "SELECT count(*) AS n, count(DISTINCT time_ns) AS times FROM work");
+    assert_eq!(found[0], json!({ "n": 80, "times": 80 }));
+}
+
+#[test]
+fn what_is_acknowledged_is_stored_once_whenever_the_dac_is_killed() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = options(folder.path());
+    let options: Vec<&str> = options.iter().map(String::as_str).collect();
+    let acknowledged = kill_beneath(
+        |http, channel| Oasis::dac_at(http, channel, &options),
+        |http, number| send_once(&format!("http://{http}"), "", &sum(number)).0 == 200,
+    );
+    let found = rows(
+        folder.path(),
+        "SELECT value, count(*) AS n, count(DISTINCT time_ns) AS times FROM work GROUP BY value",
+    );
+    let expected: Vec<_> =
+        (0..acknowledged).map(|number| json!({ "value": number, "n": 40, "times": 40 })).collect();
+    assert_eq!(found, expected);
 }

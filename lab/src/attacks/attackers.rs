@@ -1,5 +1,6 @@
 //! Clients that attack a DAC with what one connection, or one machine with many, can do.
 
+use super::inlets::Inlets;
 use crate::faults::{Peer, numbers, open, subscribed, websocket};
 use anyhow::Context;
 use std::{
@@ -21,6 +22,8 @@ pub struct Attack {
     pub about: &'static str,
     /// Attacks once; called again until the attack is over. An error is a defense.
     pub once: fn(&Target) -> anyhow::Result<()>,
+    /// Whether the DAC has the inlets of other protocols.
+    pub has_inlets: bool,
 }
 
 /// Addresses that are attacked.
@@ -30,6 +33,8 @@ pub struct Target {
     pub http: String,
     /// Address of the data channel.
     pub channel: String,
+    /// Addresses of the inlets, if the DAC has them.
+    pub inlets: Option<Inlets>,
     /// Turns true at the end of the attack.
     pub is_over: Arc<AtomicBool>,
 }
@@ -41,44 +46,32 @@ impl Target {
     }
 }
 
-/// All kinds.
+/// Attacks on the doors and on the data channel.
 pub const ATTACKS: &[Attack] = &[
-    Attack {
-        name: "busy-processor",
-        about: "no attack, for comparison: a thread computes and sends nothing",
-        once: busy_processor,
-    },
-    Attack { name: "pongs", about: "a WebSocket sends pongs without pause", once: pongs },
-    Attack { name: "fragments", about: "a WebSocket sends empty fragments without pause", once: fragments },
-    Attack {
-        name: "subscriptions",
-        about: "a WebSocket subscribes and unsubscribes without pause",
-        once: subscriptions,
-    },
-    Attack {
-        name: "stopped-readers",
-        about: "100 WebSockets subscribe and read nothing",
-        once: stopped_readers,
-    },
-    Attack { name: "unfinished-posts", about: "500 unfinished bodies of requests", once: unfinished_posts },
-    Attack { name: "polls", about: "a connection asks for the newest samples without pause", once: polls },
-    Attack {
-        name: "junk-frames",
-        about: "connections to the data channel with random bytes, without pause",
-        once: junk_frames,
-    },
-    Attack { name: "hellos", about: "nodes with names of their own say hello, without pause", once: hellos },
-    Attack {
-        name: "many-instances",
-        about: "a node with 3,000 instances connects again and again",
-        once: many_instances,
-    },
+    attack(
+        "busy-processor",
+        "no attack, for comparison: a thread computes and sends nothing",
+        busy_processor,
+    ),
+    attack("pongs", "a WebSocket sends pongs without pause", pongs),
+    attack("fragments", "a WebSocket sends empty fragments without pause", fragments),
+    attack("subscriptions", "a WebSocket subscribes and unsubscribes without pause", subscriptions),
+    attack("stopped-readers", "100 WebSockets subscribe and read nothing", stopped_readers),
+    attack("unfinished-posts", "500 unfinished bodies of requests", unfinished_posts),
+    attack("polls", "a connection asks for the newest samples without pause", polls),
+    attack("junk-frames", "connections to the data channel with random bytes, without pause", junk_frames),
+    attack("hellos", "nodes with names of their own say hello, without pause", hellos),
+    attack("many-instances", "a node with 3,000 instances connects again and again", many_instances),
 ];
 
+const fn attack(name: &'static str, about: &'static str, once: fn(&Target) -> anyhow::Result<()>) -> Attack {
+    Attack { name, about, once, has_inlets: false }
+}
+
 /// Pause within an attack whose strength is how much stays open.
-const HOLD_INTERVAL: Duration = Duration::from_millis(50);
+pub const HOLD_INTERVAL: Duration = Duration::from_millis(50);
 /// Write timeout of a DAC that no longer reads.
-const WRITE_TIMEOUT: Duration = Duration::from_millis(100);
+pub const WRITE_TIMEOUT: Duration = Duration::from_millis(100);
 
 #[expect(clippy::unnecessary_wraps, reason = "an attack may fail")]
 fn busy_processor(target: &Target) -> anyhow::Result<()> {
@@ -138,7 +131,9 @@ fn unfinished_posts(target: &Target) -> anyhow::Result<()> {
     hold(target)
 }
 
-fn hold(target: &Target) -> anyhow::Result<()> {
+/// Keeps what is open until the attack is over.
+#[expect(clippy::unnecessary_wraps, reason = "an attack may fail")]
+pub fn hold(target: &Target) -> anyhow::Result<()> {
     while !target.is_over() {
         thread::sleep(HOLD_INTERVAL);
     }

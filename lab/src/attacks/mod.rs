@@ -6,6 +6,7 @@
 //! virtual machine spoil single ones.
 
 mod attackers;
+mod inlets;
 mod readers;
 
 use crate::{
@@ -17,8 +18,10 @@ use crate::{
 use anyhow::bail;
 use attackers::{ATTACKS, Attack};
 use clap::Args;
+use inlets::{INLET_ATTACKS, Inlets};
 use readers::{Ages, Readers};
 use std::{
+    net::TcpListener,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -50,17 +53,16 @@ impl Attacks {
     /// # Errors
     /// If a reader is closed, or the DAC ends.
     pub fn run(&self) -> anyhow::Result<()> {
-        if let Some(unknown) =
-            self.only.iter().find(|name| ATTACKS.iter().all(|attack| attack.name != **name))
-        {
-            let names: Vec<_> = ATTACKS.iter().map(|attack| attack.name).collect();
+        let all = || ATTACKS.iter().chain(INLET_ATTACKS);
+        if let Some(unknown) = self.only.iter().find(|name| all().all(|attack| attack.name != **name)) {
+            let names: Vec<_> = all().map(|attack| attack.name).collect();
             bail!("no attack is called {unknown:?}: there are {}", names.join(", "));
         }
         cpu::raise_open_files()?;
-        let mut table = Table::new(["attack", "reader", "p50", "p99", "p99 beside it", "ratio"]);
+        let mut table = Table::new(["attack", "reader", "p50", "p99", "p99 beside it", "ratio", "memory"]);
         let is_chosen =
             |attack: &&Attack| self.only.is_empty() || self.only.iter().any(|name| name == attack.name);
-        for attack in ATTACKS.iter().filter(is_chosen) {
+        for attack in all().filter(is_chosen) {
             eprintln!("  {}: {}", attack.name, attack.about);
             self.measure(attack, &mut table)?;
         }
@@ -70,16 +72,18 @@ impl Attacks {
 
     fn measure(&self, attack: &'static Attack, table: &mut Table) -> anyhow::Result<()> {
         let mut world = Faults::world(attack.name)?;
+        let broker = attack.has_inlets.then(|| Inlets::configure(&mut world)).transpose()?;
         world.start_pair()?;
         let mut readers = Readers::start(world.dac()?.http())?;
         let (mut quiet, mut attacked) = (<[Rounds; 2]>::default(), <[Rounds; 2]>::default());
         let length = Duration::from_secs(self.seconds);
         for _ in 0..self.rounds.max(1) {
             measure_round(&mut readers, length, &mut quiet)?;
-            let attacker = Attacker::start(attack, &world)?;
+            let attacker = Attacker::start(attack, &world, broker.as_ref())?;
             measure_round(&mut readers, length, &mut attacked)?;
             attacker.stop();
         }
+        let memory = format!("{} MiB", world.dac()?.peak_memory() >> 20);
         for (reader, (quiet, attacked)) in ["WebSocket", "stream"].iter().zip(quiet.iter().zip(&attacked)) {
             let millis = |age: Option<f64>| age.map_or("–".into(), |age| format!("{age:.2} ms"));
             let (before, beside) = (median(&quiet.p99), median(&attacked.p99));
@@ -91,6 +95,7 @@ impl Attacks {
                 millis(before),
                 millis(beside),
                 ratio(times),
+                memory.clone(),
             ]);
         }
         Ok(())
@@ -124,11 +129,12 @@ struct Attacker {
 }
 
 impl Attacker {
-    fn start(attack: &'static Attack, world: &World) -> anyhow::Result<Self> {
+    fn start(attack: &'static Attack, world: &World, broker: Option<&TcpListener>) -> anyhow::Result<Self> {
         let is_over = Arc::new(AtomicBool::new(false));
         let target = attackers::Target {
             http: world.dac()?.http().to_owned(),
             channel: world.dac()?.channel().to_owned(),
+            inlets: broker.map(|broker| Inlets::of(world, broker)).transpose()?,
             is_over: is_over.clone(),
         };
         let thread = thread::spawn(move || {

@@ -9,6 +9,7 @@ pub mod plain_node;
 mod process;
 mod programs;
 mod relaying_dacs;
+mod repeating_sender;
 mod small_disk;
 
 pub use editor::Editor;
@@ -23,6 +24,7 @@ pub use programs::{
 };
 
 pub use relaying_dacs::RelayingDacs;
+pub use repeating_sender::kill_beneath;
 pub use small_disk::SmallDisk;
 
 use serde_json::Value;

@@ -27,6 +27,8 @@ mod source;
 mod tests;
 
 pub use config::{BadConfig, CanConfig};
+#[cfg(feature = "source")]
+pub use decoder::{Decoder, DecoderCounters, Messages};
 
 use oasis_handler::ConfiguredHandler;
 

@@ -44,6 +44,7 @@ struct Counters {
     replaced_texts: u64,
     rounded_values: u64,
     repeated_requests: u64,
+    repeated_samples: u64,
     refused_requests: u64,
     nodes: usize,
     series: usize,
@@ -63,7 +64,7 @@ impl LineProtocolSource {
             max_instances: self.config.max_series,
             ..SourceLimits::default()
         };
-        let nodes = SourceNodes::new(dac, "oasis influxdb", limits);
+        let nodes = SourceNodes::new(dac, "oasis influxdb", limits).resuming(archive.clone());
         *self.source() = Some(OpenSource { nodes, repeats: Repeats::default(), archive });
     }
 
@@ -84,6 +85,7 @@ impl LineProtocolSource {
             "replaced_texts": counters.replaced_texts,
             "rounded_values": counters.rounded_values,
             "repeated_requests": counters.repeated_requests,
+            "repeated_samples": counters.repeated_samples,
             "refused_requests": counters.refused_requests,
             "nodes": counters.nodes,
             "series": counters.series,
@@ -179,6 +181,7 @@ impl LineProtocolSource {
         counters.left_out_fields += written.left_out_fields;
         counters.replaced_texts += written.replaced;
         counters.rounded_values = nodes.rounded();
+        counters.repeated_samples = nodes.repeated();
         (counters.nodes, counters.series) = (nodes.node_count(), nodes.instance_count());
         if let Some(first) = written.listed.first() {
             counters.newest_refusal = Some(format!("line {}: {}", first.line, first.why));

@@ -27,6 +27,10 @@ pub struct SourceNode {
     declared: HashMap<String, PendingRows>,
     /// Instances with samples that are not sent yet.
     unsent: Vec<String>,
+    /// Instances that are new since the last flush, with the time of their newest stored sample.
+    resumed: HashMap<String, u64>,
+    /// Samples that were stored already.
+    repeated: u64,
 }
 
 /// The way of batches into the DAC, and those that it refused.
@@ -44,7 +48,14 @@ impl SourceNode {
         let uuid = Uuid::new_v5(&NAMESPACE, name.as_bytes());
         let node = LocalNode::connect(dac, LocalIdentity { name, uuid, software, refusal: REFUSAL })?;
         let link = Link { node, lost: LostSamples::default() };
-        Ok(Self { link, series: HashMap::new(), declared: HashMap::new(), unsent: Vec::new() })
+        Ok(Self {
+            link,
+            series: HashMap::new(),
+            declared: HashMap::new(),
+            unsent: Vec::new(),
+            resumed: HashMap::new(),
+            repeated: 0,
+        })
     }
 
     /// Returns whether it has an instance.
@@ -74,7 +85,27 @@ impl SourceNode {
         if pushed.begins_batch {
             self.unsent.push(sample.instance.to_owned());
         }
+        if self.resumed.get(sample.instance) == Some(&sample.time) {
+            self.discard_repeated(sample.instance);
+        }
         Ok(pushed.left_out)
+    }
+
+    /// Notes the time of the newest stored sample of an instance that is new. A sender whose request was stored but not answered repeats it: if it has
+    /// this time, its samples up to there are discarded.
+    pub fn resume(&mut self, instance: &str, newest_stored: u64) {
+        self.resumed.insert(instance.to_owned(), newest_stored);
+    }
+
+    fn discard_repeated(&mut self, instance: &str) {
+        let rows = self.series.get_mut(instance).and_then(Series::rows);
+        let rows = rows.or_else(|| self.declared.get_mut(instance));
+        self.repeated += rows.map_or(0, PendingRows::discard);
+    }
+
+    /// Returns how many samples were stored already since the last call.
+    pub fn take_repeated(&mut self) -> u64 {
+        std::mem::take(&mut self.repeated)
     }
 
     /// Adds a sample of a declared type.
@@ -94,6 +125,9 @@ impl SourceNode {
         };
         if begins_batch {
             self.unsent.push(sample.instance.to_owned());
+        }
+        if self.resumed.get(sample.instance) == Some(&sample.time) {
+            self.discard_repeated(sample.instance);
         }
         Ok(())
     }
@@ -123,6 +157,7 @@ impl SourceNode {
             self.link.send(self.declared.get_mut(&instance));
         }
         self.link.node.flush();
+        self.resumed.clear();
         rounded
     }
 

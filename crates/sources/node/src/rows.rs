@@ -78,6 +78,18 @@ impl PendingRows {
         Ok(self.encoder.len() == 1)
     }
 
+    /// Discards the rows since the last batch, whose numbers the next ones get. Returns how many there were.
+    pub fn discard(&mut self) -> u64 {
+        let count = self.encoder.len() as u64;
+        if count > 0
+            && let Ok(encoder) = Encoder::new(&self.probe_type)
+        {
+            self.encoder = encoder;
+            return count;
+        }
+        0
+    }
+
     /// Gives samples that are missing their numbers. Called without rows.
     pub fn skip(&mut self, count: u32, loss: SourceLoss) {
         let Some(registration) = self.registration.as_mut() else { return };

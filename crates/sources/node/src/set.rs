@@ -4,6 +4,7 @@ use crate::{
     DeclaredSample, LostSamples, Rejected, SourceLimits, SourceLoss, SourceSample, node::SourceNode,
 };
 use oasis_dac::Dac;
+use oasis_handler::StoredSamples;
 use std::{
     collections::{BTreeSet, HashMap},
     fmt,
@@ -23,6 +24,8 @@ pub struct SourceNodes {
     /// Nodes with samples since the last flush.
     unsent: BTreeSet<String>,
     rounded: u64,
+    repeated: u64,
+    archive: Option<Arc<dyn StoredSamples>>,
 }
 
 impl fmt::Debug for SourceNodes {
@@ -39,7 +42,14 @@ impl SourceNodes {
     /// Creates a set without nodes. `software` is the name of the source in lists of nodes.
     pub fn new(dac: Arc<Dac>, software: &'static str, limits: SourceLimits) -> Self {
         let (nodes, unsent) = (HashMap::new(), BTreeSet::new());
-        Self { dac, software, limits, nodes, instances: 0, unsent, rounded: 0 }
+        Self { dac, software, limits, nodes, instances: 0, unsent, rounded: 0, repeated: 0, archive: None }
+    }
+
+    /// Compares the first samples of each instance with the newest one in the archive. A sender repeats a request that a DAC had stored when it was
+    /// killed: if the request has the time of that sample, its samples of the instance up to there are not taken again.
+    #[must_use]
+    pub fn resuming(self, archive: Option<Arc<dyn StoredSamples>>) -> Self {
+        Self { archive, ..self }
     }
 
     /// Adds a sample; [`SourceNodes::flush`] sends it. Returns the number of its fields that are left out, because they have another type than
@@ -82,6 +92,15 @@ impl SourceNodes {
                 return Err(Rejected::TooManyInstances(limits));
             }
         }
+        if is_new
+            && let Some(archive) = &self.archive
+            // An instance with stored samples is registered when the DAC starts.
+            && self.dac.registry.find(name, instance).is_some()
+            // An archive that cannot be read refuses the samples later, or a sample is there twice.
+            && let Ok(Some((_, newest))) = archive.history().reach_of(name, instance)
+        {
+            node.resume(instance, newest);
+        }
         let pushed = push(node);
         self.instances += usize::from(is_new && node.has(instance));
         if !self.unsent.contains(name) {
@@ -118,6 +137,7 @@ impl SourceNodes {
         for name in std::mem::take(&mut self.unsent) {
             let Some(node) = self.nodes.get_mut(&name) else { continue };
             self.rounded += node.flush();
+            self.repeated += node.take_repeated();
             let lost = node.take_lost();
             if lost.count > 0 {
                 all.add(lost.count, format!("{name:?}: {}", lost.reason));
@@ -142,6 +162,11 @@ impl SourceNodes {
     /// The number of instances.
     pub fn instance_count(&self) -> usize {
         self.instances
+    }
+
+    /// The number of samples that the archive had already.
+    pub fn repeated(&self) -> u64 {
+        self.repeated
     }
 
     /// The number of whole numbers that were rounded to 64-bit reals, because their field has reals too.

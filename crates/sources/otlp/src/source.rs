@@ -64,6 +64,7 @@ struct Counters {
     points_without_value: u64,
     rounded_values: u64,
     repeated_requests: u64,
+    repeated_samples: u64,
     refused_requests: u64,
     nodes: usize,
     instances: usize,
@@ -89,7 +90,7 @@ impl OtlpSource {
         let (Some(log_type), Some(span_type)) = (type_of::<LogProbe>(), type_of::<SpanProbe>()) else {
             return;
         };
-        let nodes = SourceNodes::new(dac, "oasis otlp", limits);
+        let nodes = SourceNodes::new(dac, "oasis otlp", limits).resuming(archive.clone());
         let (series, repeats) = (SeriesTable::default(), Repeats::default());
         *self.source() = Some(OpenSource { nodes, series, log_type, span_type, repeats, archive });
     }
@@ -112,6 +113,7 @@ impl OtlpSource {
             "points_without_value": counters.points_without_value,
             "rounded_values": counters.rounded_values,
             "repeated_requests": counters.repeated_requests,
+            "repeated_samples": counters.repeated_samples,
             "refused_requests": counters.refused_requests,
             "nodes": counters.nodes,
             "instances": counters.instances,
@@ -209,6 +211,7 @@ impl OtlpSource {
         counters.refused_items += written.refused;
         counters.points_without_value += written.without_value;
         counters.rounded_values += written.rounded;
+        counters.repeated_samples = nodes.repeated();
         (counters.nodes, counters.instances) = (nodes.node_count(), nodes.instance_count());
         if written.reason.is_some() {
             counters.newest_refusal.clone_from(&written.reason);

@@ -58,6 +58,7 @@ struct Counters {
     /// Nodes that were taken offline because all their series had ended.
     ended_nodes: u64,
     repeated_requests: u64,
+    repeated_samples: u64,
     refused_requests: u64,
     nodes: usize,
     series: usize,
@@ -86,7 +87,7 @@ impl RemoteWriteSource {
             max_instances: self.config.max_series,
             ..SourceLimits::default()
         };
-        let nodes = SourceNodes::new(dac, "oasis prometheus", limits);
+        let nodes = SourceNodes::new(dac, "oasis prometheus", limits).resuming(archive.clone());
         let (presence, repeats) = (Presence::default(), Repeats::default());
         *self.source() = Some(OpenSource { nodes, presence, repeats, archive });
     }
@@ -110,6 +111,7 @@ impl RemoteWriteSource {
             "left_out_exemplars": counters.left_out_exemplars,
             "ended_nodes": counters.ended_nodes,
             "repeated_requests": counters.repeated_requests,
+            "repeated_samples": counters.repeated_samples,
             "refused_requests": counters.refused_requests,
             "nodes": counters.nodes,
             "series": counters.series,
@@ -225,6 +227,7 @@ impl RemoteWriteSource {
         counters.left_out_histograms += written.histograms;
         counters.left_out_exemplars += written.exemplars;
         counters.ended_nodes += written.ended.len() as u64;
+        counters.repeated_samples = nodes.repeated();
         (counters.nodes, counters.series) = (nodes.node_count(), nodes.instance_count());
         if written.reason.is_some() {
             counters.newest_refusal.clone_from(&written.reason);

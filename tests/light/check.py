@@ -30,6 +30,7 @@ SETTINGS = {
     "[prometheus]\nenabled = true\n": ("[prometheus]", "prometheus"),
     '[postgresql_protocol]\nlisten = "127.0.0.1:1"\n': ("[postgresql_protocol]", "postgresql-protocol"),
     '[mqtt]\nurl = "mqtt://127.0.0.1:1"\n': ("[mqtt]", "mqtt"),
+    '[mqtt_publish]\nurl = "mqtt://127.0.0.1:1"\n': ("[mqtt_publish]", "mqtt-publish"),
     '[can]\ninterfaces = ["can0"]\n': ("[can]", "can"),
     '[mavlink]\nlinks = ["udpin:127.0.0.1:0"]\n': ("[mavlink]", "mavlink"),
     '[postgresql]\nurl = "host=127.0.0.1 dbname=plant"\n': ("[postgresql]", "postgresql"),
@@ -77,7 +78,7 @@ def main() -> None:
 
 def version_has_features(program: Program) -> None:
     lines = program.run("--version").stdout.splitlines()
-    assert lines[1:] == ["built without: arrow, mcap, influxdb, lsp, man-pages, oidc, mail, otlp, postgresql, can, mavlink, postgresql-protocol, mqtt, prometheus, mdns, nats, dds"], lines
+    assert lines[1:] == ["built without: arrow, mcap, influxdb, lsp, man-pages, oidc, mail, otlp, postgresql, can, mavlink, postgresql-protocol, mqtt, mqtt-publish, prometheus, mdns, nats, dds"], lines
     assert program.run("-V").stdout.splitlines() == lines[:1], lines
 
 

@@ -38,6 +38,7 @@
 mod acknowledge;
 mod inlet;
 mod life;
+mod probe_commands;
 mod reach;
 mod status;
 mod stopping;
@@ -47,6 +48,7 @@ mod unbuilt;
 
 pub use acknowledge::Acknowledge;
 pub use inlet::{InletAnswer, InletRequest};
+pub use probe_commands::{CommandAnswer, CommandRefusal, ProbeCommands, TokenCommand};
 pub use reach::Reach;
 pub use status::{Condition, Status};
 pub use stopping::Stopping;
@@ -127,6 +129,8 @@ pub struct Context {
     pub dac: Arc<Dac>,
     /// Samples that the topic logs have evicted, if there is an archive.
     pub archive: Option<Arc<dyn StoredSamples>>,
+    /// Commands to probes, if the program that runs the handlers takes them.
+    pub commands: Option<Arc<dyn ProbeCommands>>,
     /// The request to stop.
     pub stopping: Stopping,
     /// Marks calls that may hang: `context.pulse.begin("write a file")`.

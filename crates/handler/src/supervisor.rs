@@ -1,7 +1,7 @@
 //! Starts and stops handlers, and lists them.
 
 use crate::{
-    Condition, Context, Document, Handler, InletAnswer, InletRequest, Status, StoredSamples,
+    Condition, Context, Document, Handler, InletAnswer, InletRequest, ProbeCommands, Status, StoredSamples,
     life::{Backoff, Signs, Vitals, live},
     stopping::StopRequest,
 };
@@ -10,7 +10,7 @@ use oasis_health::Finding;
 use std::{
     fmt, io,
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc, Mutex, OnceLock, PoisonError,
         mpsc::{self, Receiver, RecvTimeoutError},
     },
     time::{Duration, Instant},
@@ -55,6 +55,7 @@ pub enum HandlerError {
 pub struct Supervisor {
     dac: Arc<Dac>,
     archive: Option<Arc<dyn StoredSamples>>,
+    commands: OnceLock<Arc<dyn ProbeCommands>>,
     backoff: Backoff,
     entries: Vec<Entry>,
 }
@@ -87,7 +88,14 @@ impl Supervisor {
     ) -> Self {
         let entry = |handler| Entry { handler, vitals: Arc::default(), life: Mutex::new(None) };
         let entries = handlers.into_iter().map(entry).collect();
-        Self { dac, archive, backoff: Backoff::default(), entries }
+        Self { dac, archive, commands: OnceLock::new(), backoff: Backoff::default(), entries }
+    }
+
+    /// Sets who sends the commands of handlers. Called before they start, and once.
+    pub fn connect_commands(&self, commands: Arc<dyn ProbeCommands>) {
+        if self.commands.set(commands).is_err() {
+            tracing::error!("the commands of handlers were connected before");
+        }
     }
 
     /// Starts all handlers. One that cannot be started is reported, and the others start.
@@ -185,7 +193,13 @@ impl Supervisor {
         let (request, stopping) = StopRequest::new();
         let (ending, ended) = mpsc::channel::<()>();
         let pulse = Arc::new(self.dac.health.watch(name));
-        let context = Context { dac: self.dac.clone(), archive: self.archive.clone(), stopping, pulse };
+        let context = Context {
+            dac: self.dac.clone(),
+            archive: self.archive.clone(),
+            commands: self.commands.get().cloned(),
+            stopping,
+            pulse,
+        };
         let (handler, vitals, backoff) = (entry.handler.clone(), entry.vitals.clone(), self.backoff);
         {
             let mut signs = vitals.lock();

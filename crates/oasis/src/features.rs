@@ -39,6 +39,7 @@ features! {
     MAVLINK: "mavlink", "MAVLink", true;
     POSTGRESQL_PROTOCOL: "postgresql-protocol", "the PostgreSQL protocol", true;
     MQTT: "mqtt", "MQTT", true;
+    MQTT_PUBLISH: "mqtt-publish", "publishing to MQTT", true;
     PROMETHEUS: "prometheus", "Prometheus remote write", true;
     MDNS: "mdns", "mDNS", true;
     NATS: "nats", "NATS", false;

@@ -55,7 +55,7 @@ pub fn run(
     shared: &Arc<Shared>,
     context: Context,
 ) -> Result<(), Failure> {
-    let Context { dac, archive, stopping, pulse } = context;
+    let Context { dac, archive, stopping, pulse, .. } = context;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| Failure(format!("no runtime: {error}")))?;
     let evaluators = round::start(config.evaluating_threads(), archive.as_ref());

@@ -2,7 +2,7 @@
 
 use super::Config;
 use crate::features::{
-    CAN, DDS, Feature, INFLUXDB, MAIL, MAVLINK, MDNS, MQTT, NATS, OIDC, OTLP, POSTGRESQL,
+    CAN, DDS, Feature, INFLUXDB, MAIL, MAVLINK, MDNS, MQTT, MQTT_PUBLISH, NATS, OIDC, OTLP, POSTGRESQL,
     POSTGRESQL_PROTOCOL, PROMETHEUS,
 };
 use oasis_notify::DestinationConfig;
@@ -31,6 +31,7 @@ impl Config {
         ask(self.otlp.enabled, OTLP, "[otlp]");
         ask(self.prometheus.enabled, PROMETHEUS, "[prometheus]");
         ask(!self.mqtt.url.is_empty(), MQTT, "[mqtt]");
+        ask(!self.mqtt_publish.url.is_empty(), MQTT_PUBLISH, "[mqtt_publish]");
         ask(!self.mavlink.links.is_empty(), MAVLINK, "[mavlink]");
         ask(!self.can.interfaces.is_empty(), CAN, "[can]");
         ask(self.tem.mdns, MDNS, "mdns in [tem] (--mdns)");
@@ -64,6 +65,7 @@ mod tests {
             ("[otlp]\nenabled = true", OTLP, "[otlp]"),
             ("[prometheus]\nenabled = true", PROMETHEUS, "[prometheus]"),
             ("[mqtt]\nurl = 'mqtt://localhost'", MQTT, "[mqtt]"),
+            ("[mqtt_publish]\nurl = 'mqtt://localhost'", MQTT_PUBLISH, "[mqtt_publish]"),
             ("[mavlink]\nlinks = ['udpin:127.0.0.1:14550']", MAVLINK, "[mavlink]"),
             ("[can]\ninterfaces = ['can0']", CAN, "[can]"),
             ("[tem]\nmdns = true", MDNS, "mdns in [tem] (--mdns)"),

@@ -96,6 +96,12 @@ impl Config {
         self.rules.directory = self.rules_directory().unwrap_or_default();
     }
 
+    /// Finds the folder with what is published to MQTT: beside the archive, as that of rules. Without either, nothing is remembered.
+    pub fn place_published(&mut self) {
+        let directory = self.beside_the_archive(&self.mqtt_publish.directory, "mqtt-publish");
+        self.mqtt_publish.directory = directory.unwrap_or_default();
+    }
+
     /// Returns the folder for labels and settings of nodes: that of the configuration, or else one beside the archive;
     /// none without both.
     pub fn settings_directory(&self) -> Option<PathBuf> {

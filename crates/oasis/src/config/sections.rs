@@ -93,6 +93,7 @@ sections! {
     otlp_export: oasis_otlp_export::OtlpExport,
     prometheus: oasis_prometheus::Prometheus,
     mqtt: oasis_mqtt::Mqtt,
+    mqtt_publish: oasis_mqtt_publish::MqttPublish,
     mavlink: oasis_mavlink::Mavlink,
     can: oasis_can::Can,
 }

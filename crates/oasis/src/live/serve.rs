@@ -1,6 +1,7 @@
 //! `oasis up`, `oasis dac`, `oasis relay`, `oasis node`, `oasis tem`: DAC, node and TEM in one process or several.
 
 mod devices;
+mod handler_commands;
 mod listing;
 mod notify;
 mod rules;

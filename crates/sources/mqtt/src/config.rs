@@ -1,18 +1,17 @@
 //! The section `[mqtt]` of the configuration file.
 
 use crate::{
-    address::{Address, BadAddress},
     filter::{BadFilter, Filter},
     names::{BadTemplate, Template},
-    secret::{BadSecret, PASSWORD, password},
 };
 use oasis_handler::Acknowledge;
+use oasis_mqtt_client::{Address, BadBroker, BrokerSettings, ProtocolVersion};
 use serde::{Deserialize, Serialize};
 
 /// Most subscriptions.
 const MAX_SUBSCRIPTIONS: usize = 64;
-/// Longest client identifier, in bytes.
-const MAX_CLIENT_ID_BYTES: usize = 256;
+/// The environment variable with the password.
+const PASSWORD_VARIABLE: &str = "OASIS_MQTT_PASSWORD";
 
 /// The settings of the source.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -72,18 +71,6 @@ pub struct SubscriptionConfig {
     pub retained: bool,
 }
 
-/// A version of the protocol.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub enum ProtocolVersion {
-    /// 3.1.1
-    #[serde(rename = "3.1.1")]
-    V3,
-    /// 5
-    #[default]
-    #[serde(rename = "5")]
-    V5,
-}
-
 /// The meaning of messages.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -130,28 +117,9 @@ fn default_instance() -> String {
 /// A section that cannot work.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BadConfig {
-    /// The address cannot be used.
-    #[error("mqtt.url: {0}")]
-    Address(#[from] BadAddress),
-    /// The broker is on another machine, in the clear.
-    #[error(
-        "mqtt.url leads to {0} without TLS: write mqtts:// (and mqtt.ca_file for a CA of your own); or set mqtt.accept_plaintext = true if you trust the network"
-    )]
-    Plaintext(String),
-    /// The password cannot be read.
-    #[error(transparent)]
-    Secret(#[from] BadSecret),
-    /// A user without a password.
-    #[error("mqtt.user has no password: set mqtt.password_file, or the environment variable {PASSWORD}")]
-    NoPassword,
-    /// Half a pair.
-    #[error("mqtt.certificate and mqtt.key belong together: set both, or neither")]
-    HalfACertificate,
-    /// A name that brokers refuse.
-    #[error(
-        "mqtt.client_id: {0:?} is no name of 1 to {MAX_CLIENT_ID_BYTES} bytes without control characters"
-    )]
-    ClientId(String),
+    /// The broker cannot be used.
+    #[error("mqtt.{0}")]
+    Broker(#[from] BadBroker),
     /// Nothing would be received.
     #[error(
         "mqtt.subscribe is empty: nothing would be received; name a topic, such as subscribe = [{{ topic = \"plant/#\" }}]"
@@ -211,22 +179,25 @@ pub(crate) struct Subscription {
 }
 
 impl MqttConfig {
+    /// Returns the settings of the connection.
+    pub(crate) fn broker(&self) -> BrokerSettings {
+        BrokerSettings {
+            url: self.url.clone(),
+            version: self.version,
+            client_id: self.client_id.clone(),
+            user: self.user.clone(),
+            password_file: self.password_file.clone(),
+            password_variable: PASSWORD_VARIABLE,
+            ca_file: self.ca_file.clone(),
+            certificate: self.certificate.clone(),
+            key: self.key.clone(),
+            accept_plaintext: self.accept_plaintext,
+        }
+    }
+
     /// Checks the settings, and that the files with secrets can be read.
     pub(crate) fn checked(&self) -> Result<Checked, BadConfig> {
-        let address = Address::parse(&self.url)?;
-        if !address.is_encrypted && !address.is_local() && !self.accept_plaintext {
-            return Err(BadConfig::Plaintext(address.to_string()));
-        }
-        if !self.user.is_empty() && password(&self.password_file)?.is_none() {
-            return Err(BadConfig::NoPassword);
-        }
-        if self.certificate.is_empty() != self.key.is_empty() {
-            return Err(BadConfig::HalfACertificate);
-        }
-        let id = &self.client_id;
-        if id.is_empty() || id.len() > MAX_CLIENT_ID_BYTES || id.chars().any(char::is_control) {
-            return Err(BadConfig::ClientId(id.chars().take(MAX_CLIENT_ID_BYTES).collect()));
-        }
+        let address = self.broker().check()?;
         let limits = [("max_nodes", self.max_nodes), ("max_series", self.max_series)];
         if let Some((name, _)) = limits.iter().find(|(_, limit)| *limit == 0) {
             return Err(BadConfig::Zero(name));
@@ -317,10 +288,8 @@ mod tests {
         assert!(error(&of(&["a/+", "+/b"])).contains("twice"));
         assert!(error(&of(&["a/b#"])).contains("a/b#"));
         let far = MqttConfig { url: "mqtt://broker.example.org:1883".into(), ..of(&["a"]) };
-        assert!(error(&far).contains("accept_plaintext"));
+        assert!(error(&far).contains("mqtt.url leads to"));
         assert!(MqttConfig { accept_plaintext: true, ..far }.checked().is_ok());
-        assert!(error(&MqttConfig { key: "a".into(), ..of(&["a"]) }).contains("both"));
-        assert!(error(&MqttConfig { client_id: String::new(), ..of(&["a"]) }).contains("client_id"));
         assert!(error(&MqttConfig { max_nodes: 0, ..of(&["a"]) }).contains("max_nodes"));
         let number =
             SubscriptionConfig { format: PayloadFormat::Number, time: "t".into(), ..subscription("a") };

@@ -3,31 +3,22 @@
 use crate::{
     MqttConfig,
     config::{BadConfig, Checked, Subscription},
-    packet::Login,
     receiver::Receiver,
-    secret::{BadSecret, password},
-    session::{Event, KEEP_ALIVE_SECONDS, Session, SessionError},
     state::SourceState,
-    stream::BrokerStream,
 };
 use oasis_handler::{Acknowledge, Context, Failure, Handler};
+use oasis_mqtt_client::{
+    ConnectError, Event, OutgoingMessage, READ_CHUNK_BYTES, ReconnectDelay, Session, SessionError,
+    SessionOptions, TopicRequest,
+};
 use oasis_source_node::stored;
-use oasis_tls::{ClientFiles, TlsError};
-use rustls::ClientConfig;
 use serde_json::Value;
 use std::{
     io,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::{Duration, Instant},
+    sync::{Mutex, MutexGuard, PoisonError},
+    time::Instant,
 };
 use tokio::runtime::Runtime;
-
-/// Pause before the second attempt to connect; each further one doubles it.
-const MIN_RECONNECT_DELAY: Duration = Duration::from_secs(1);
-/// Longest pause between two attempts.
-const MAX_RECONNECT_DELAY: Duration = Duration::from_secs(30);
-/// Bytes of a read.
-const READ_CHUNK_BYTES: usize = 64 * 1024;
 
 /// Subscribes to topics of a broker.
 #[derive(Debug)]
@@ -43,11 +34,9 @@ enum LinkError {
     #[error("{0}")]
     Io(#[from] io::Error),
     #[error(transparent)]
+    Connect(#[from] ConnectError),
+    #[error(transparent)]
     Session(#[from] SessionError),
-    #[error(transparent)]
-    Secret(#[from] BadSecret),
-    #[error(transparent)]
-    Tls(#[from] TlsError),
     #[error("messages are received but not stored: {0}")]
     Store(String),
 }
@@ -70,22 +59,19 @@ impl Handler for MqttSource {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().map_err(failed)?;
         let receiver = Receiver::new(&self.config, context.dac.clone());
         let receiver = receiver.map_err(|error: BadConfig| Failure(error.to_string()))?;
-        let session = Session::new(self.config.version, Instant::now());
+        let session = Session::new(self.session_options(), Instant::now());
         let mut run = Run { context: &context, receiver, session, runtime };
-        let mut delay = MIN_RECONNECT_DELAY;
+        let mut delay = ReconnectDelay::default();
         while !context.stopping.is_stopping() {
             let ended = self.receive(&mut run);
-            if self.end_connection() {
-                delay = MIN_RECONNECT_DELAY;
-            }
+            let was_accepted = self.end_connection();
             let Err(error) = ended else { break };
             let (broker, error) = (self.checked.address.to_string(), error.to_string());
             tracing::warn!(broker, error, "no connection to the MQTT broker");
             self.lock().newest_failure = Some(error);
-            if context.stopping.wait_for(delay) {
+            if context.stopping.wait_for(delay.after(was_accepted)) {
                 break;
             }
-            delay = (delay * 2).min(MAX_RECONNECT_DELAY);
         }
         Ok(())
     }
@@ -118,16 +104,8 @@ impl MqttSource {
 
     /// Receives the messages of one connection.
     fn receive(&self, run: &mut Run<'_>) -> Result<(), LinkError> {
-        let tls = if self.checked.address.is_encrypted { Some(self.tls()?) } else { None };
-        let password = if self.config.user.is_empty() { None } else { password(&self.config.password_file)? };
-        let mut stream = BrokerStream::connect(&self.checked.address, tls)?;
-        let login = Login {
-            client_id: &self.config.client_id,
-            user: Some(&*self.config.user).filter(|user| !user.is_empty()),
-            password: password.as_deref(),
-            keep_alive: KEEP_ALIVE_SECONDS,
-        };
-        run.session.begin(&login, Instant::now());
+        let broker = self.config.broker();
+        let mut stream = broker.connect(&self.checked.address, &mut run.session, None)?;
         let mut chunk = vec![0; READ_CHUNK_BYTES];
         loop {
             stream.write(&run.session.take_output())?;
@@ -143,7 +121,14 @@ impl MqttSource {
             self.lock().receiver.clone_from(run.receiver.counters());
             handled?;
             for request in run.receiver.take_requests() {
-                run.session.publish(&request.topic, &request.payload);
+                let message = OutgoingMessage {
+                    topic: &request.topic,
+                    payload: &request.payload,
+                    is_acknowledged: false,
+                    is_retained: false,
+                    correlation: None,
+                };
+                run.session.publish(&message, Instant::now());
             }
             if run.session.has_pending() {
                 self.store(run)?;
@@ -156,10 +141,10 @@ impl MqttSource {
     /// Handles all packets that have arrived.
     fn handle(&self, run: &mut Run<'_>) -> Result<(), SessionError> {
         let subscriptions = &self.checked.subscriptions;
-        while let Some(event) = run.session.take_next(subscriptions)? {
+        while let Some(event) = run.session.take_next()? {
             let mut state = self.lock();
             match event {
-                Event::Handled => {}
+                Event::Handled | Event::Published { .. } => {}
                 Event::Connected { session_present, is_lost, has_subscriptions } => {
                     (state.is_connected, state.is_subscribed) = (true, has_subscriptions);
                     state.connections += 1;
@@ -202,10 +187,13 @@ impl MqttSource {
         }
     }
 
-    fn tls(&self) -> Result<Arc<ClientConfig>, TlsError> {
-        let path = |file: &str| Some(file).filter(|file| !file.is_empty()).map(Into::into);
-        let MqttConfig { ca_file, certificate, key, .. } = &self.config;
-        ClientFiles { ca: path(ca_file), certificate: path(certificate), key: path(key) }.load()
+    fn session_options(&self) -> SessionOptions {
+        let request = |one: &Subscription| TopicRequest {
+            filter: one.filter.as_str().to_owned(),
+            takes_retained: one.takes_retained,
+        };
+        let subscriptions = self.checked.subscriptions.iter().map(request).collect();
+        SessionOptions { version: self.config.version, is_clean: false, subscriptions }
     }
 
     fn lock(&self) -> MutexGuard<'_, SourceState> {

@@ -1,7 +1,9 @@
 //! A DAC, a relay or a TEM that runs: its parts, in the order in which they start and end.
 
 use super::{
-    Fact, link_to, notify, rules,
+    Fact,
+    handler_commands::HandlerCommands,
+    link_to, notify, rules,
     sockets::{DataChannel, listen, serve_channel, serve_doors},
     spare_memory::give_back,
     sql_server::SqlDoor,
@@ -137,6 +139,7 @@ impl RunningDac {
             let kind = if parts == Parts::Relay { Kind::Relay } else { Kind::Dac };
             config.postgresql.writer = registration::name(&config.tem, kind)?.to_string();
         }
+        config.place_published();
         let mut handlers = config.handlers()?;
         handlers.extend(sql.handler());
         let is_named = !config.rules.directory.is_empty();
@@ -198,6 +201,7 @@ impl RunningDac {
         let layouts = config.doors.layouts_dir.clone();
         let doors = Doors::with_permissions(dac.clone(), config.doors, archived, permissions)?;
         restore_commands(&doors.permissions, &dac);
+        handlers.connect_commands(Arc::new(HandlerCommands::new(&dac, &doors.permissions)));
         let doors = doors.with_tls(tls.clone());
         let security = Security { tls: tls.clone(), guard: Some(doors.permissions.clone()) };
         let own_tem = Arc::new(Tem::default());

@@ -1,7 +1,7 @@
 //! A device, or an edge node itself, between its birth and its death.
 
-use super::payload::{MetricValue, Metrics, example};
 use oasis_format::columns::{Cell, Column, ColumnTable, Kind};
+use oasis_mqtt_client::sparkplug::{MetricValue, Metrics, example};
 use oasis_wire::schema::ProbeType;
 use std::{collections::HashMap, sync::Arc};
 
@@ -125,6 +125,13 @@ impl Device {
             }
         }
         Ok(is_any)
+    }
+
+    /// Makes the last row, in which all metrics are absent: their values are not known any more.
+    pub fn die(&mut self) -> (&Arc<ProbeType>, &[u8]) {
+        self.values.fill(Scalar::Absent);
+        self.pack();
+        (&self.table.probe_type, &self.row)
     }
 
     fn pack(&mut self) {

@@ -2,10 +2,10 @@
 
 use super::{
     device::Device,
-    payload::Metrics,
     topic::{Kind, SparkplugTopic},
 };
 use oasis_format::columns::{Cell, Column, ColumnTable};
+use oasis_mqtt_client::sparkplug::{Metrics, SESSION_NUMBER, rebirth};
 use oasis_source_node::{DeclaredSample, Rejected, SourceLoss, SourceNodes};
 use std::collections::HashMap;
 
@@ -112,7 +112,7 @@ impl Edges {
 impl Edge {
     /// The edge node has lost its connection. A late death, of a connection before the newest birth, means nothing.
     fn die(&mut self, payload: &Metrics<'_>, node: &str, nodes: &mut SourceNodes) {
-        let session = payload.integer("bdSeq");
+        let session = payload.integer(SESSION_NUMBER);
         if session.is_some() && self.session.is_some() && session != self.session {
             return;
         }
@@ -153,7 +153,7 @@ impl Edge {
             Kind::Birth => {
                 if topic.device.is_none() {
                     self.devices.clear();
-                    self.session = payload.integer("bdSeq");
+                    self.session = payload.integer(SESSION_NUMBER);
                 }
                 let device = Device::born(instance, payload);
                 taken.left_out += device.left_out;
@@ -161,7 +161,15 @@ impl Edge {
             }
             Kind::Data => {}
             Kind::Death => {
-                self.devices.remove(instance);
+                if let Some(mut device) = self.devices.remove(instance) {
+                    let time = payload.timestamp.and_then(|time| time.checked_mul(1_000_000)).unwrap_or(now);
+                    let (probe_type, row) = device.die();
+                    let last = DeclaredSample { node, instance, probe_type, time, row };
+                    match nodes.push_declared(&last) {
+                        Ok(()) => taken.samples += 1,
+                        Err(why) => taken.refused = Some(why.to_string()),
+                    }
+                }
                 return;
             }
         }
@@ -242,26 +250,4 @@ impl MessageTable {
         let (probe_type, row) = (&self.table.probe_type, &*self.row);
         nodes.push_declared(&DeclaredSample { node, instance: MESSAGES, probe_type, time, row })
     }
-}
-
-/// The payload of a request for births: the metric `Node Control/Rebirth` with the value true.
-fn rebirth(milliseconds: u64) -> Vec<u8> {
-    let name = b"Node Control/Rebirth";
-    let mut metric = vec![1 << 3 | 2, name.len() as u8];
-    metric.extend(name);
-    // The type Boolean (11), and the value.
-    metric.extend([4 << 3, 11, 14 << 3, 1]);
-    let mut payload = vec![1 << 3];
-    push_varint(milliseconds, &mut payload);
-    payload.extend([2 << 3 | 2, metric.len() as u8]);
-    payload.extend(metric);
-    payload
-}
-
-fn push_varint(mut value: u64, to: &mut Vec<u8>) {
-    while value > 0x7f {
-        to.push((value & 0x7f) as u8 | 0x80);
-        value >>= 7;
-    }
-    to.push(value as u8);
 }

@@ -1,9 +1,9 @@
 use super::{
     edges::{EdgeOutcome, Edges, MESSAGES, OWN},
-    payload::Metrics,
     topic::SparkplugTopic,
 };
 use oasis_dac::{Config, Dac, Instance};
+use oasis_mqtt_client::sparkplug::Metrics;
 use oasis_source_node::{SourceLimits, SourceNodes};
 use oasis_wire::{batch::Batch, loss::Cause, value::Value};
 use proptest::prelude::*;
@@ -153,6 +153,20 @@ fn a_death_takes_the_node_offline_unless_it_is_late() {
     assert_eq!(host.nodes.node_count(), 0);
     let taken = host.receive("spBv1.0/plant/DDATA/hall/tank", &payload(2, &[changed(1, &double(2.0))]));
     assert!(taken.request.is_some() && taken.refused.is_some(), "{taken:?}");
+}
+
+#[test]
+fn the_death_of_a_device_makes_its_values_absent_until_its_next_birth() {
+    let mut host = Host::new();
+    host.birth();
+    assert_eq!(host.receive("spBv1.0/plant/DDEATH/hall/tank", &payload(2, &[])).samples, 1);
+    let Value::Real64(level) = host.newest("tank")[0] else { panic!("{:?}", host.newest("tank")) };
+    let absent = host.newest("tank")[2].clone();
+    assert!(level.is_nan() && absent == Value::Vector(vec![Value::String("pumps".into())]), "{absent:?}");
+    let again = host.receive("spBv1.0/plant/DDEATH/hall/tank", &payload(3, &[]));
+    assert_eq!((again.samples, again.missing), (0, 0), "there is no device that could die");
+    let late = host.receive("spBv1.0/plant/DDATA/hall/tank", &payload(4, &[changed(1, &double(2.0))]));
+    assert!(late.request.is_some() && late.samples == 0, "{late:?}");
 }
 
 #[test]

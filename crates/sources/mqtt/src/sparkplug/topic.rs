@@ -1,9 +1,7 @@
 //! Topics: `spBv1.0/GROUP/TYPE/EDGE` and `spBv1.0/GROUP/TYPE/EDGE/DEVICE` (4.1).
 
+use oasis_mqtt_client::sparkplug::NAMESPACE;
 use oasis_source_node::push_node_name;
-
-/// The first level of all topics.
-pub const NAMESPACE: &str = "spBv1.0";
 
 /// The type of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,29 +1,32 @@
-//! The password of the user at the broker.
+//! Secrets in files, and in the environment.
 
 use std::{env, fs::File, io::Read, os::unix::fs::MetadataExt};
 
-/// The environment variable with the password.
-pub const PASSWORD: &str = "OASIS_MQTT_PASSWORD";
-/// Longest file with a password, in bytes.
+/// Longest file with a secret, in bytes.
 const MAX_SECRET_BYTES: u64 = 64 * 1024;
 
-/// Why a password cannot be read.
+/// Why a secret cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("no password in mqtt.password_file {path}: {why}")]
+#[error("no secret in {path}: {why}")]
 pub struct BadSecret {
     path: String,
     why: String,
 }
 
-/// Reads the password: of the file, or else of the environment.
+/// Reads the password: of the file, or else of this environment variable.
+pub(crate) fn password(file: &str, variable: &str) -> Result<Option<String>, BadSecret> {
+    if file.is_empty() {
+        return Ok(env::var(variable).ok().filter(|password| !password.is_empty()));
+    }
+    secret_of_file(file).map(Some)
+}
+
+/// Reads the first line of a file.
 ///
 /// # Errors
 /// If the file cannot be read, or others can read it.
-pub fn password(file: &str) -> Result<Option<String>, BadSecret> {
-    if file.is_empty() {
-        return Ok(env::var(PASSWORD).ok().filter(|password| !password.is_empty()));
-    }
-    first_line(file).map(Some).map_err(|why| BadSecret { path: file.into(), why })
+pub fn secret_of_file(file: &str) -> Result<String, BadSecret> {
+    first_line(file).map_err(|why| BadSecret { path: file.into(), why })
 }
 
 fn first_line(path: &str) -> Result<String, String> {

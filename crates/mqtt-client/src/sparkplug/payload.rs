@@ -33,6 +33,7 @@ pub struct Metrics<'m> {
     pub timestamp: Option<u64>,
     /// The sequence number, 0 to 255.
     pub sequence: Option<u8>,
+    /// The metrics in their order.
     pub metrics: Vec<MetricValue<'m>>,
 }
 
@@ -41,24 +42,33 @@ pub struct Metrics<'m> {
 pub struct MetricValue<'m> {
     /// Births have names; data may have only aliases.
     pub name: Option<&'m str>,
+    /// The number that stands for the name.
     pub alias: Option<u64>,
     /// Milliseconds since 1970.
     pub timestamp: Option<u64>,
     /// The number of its type; births have it.
     pub datatype: Option<u64>,
+    /// Whether it is of the past, so that it is not the present value.
     pub is_historical: bool,
+    /// The unit among the properties.
     pub unit: Option<&'m str>,
-    value: RawValue<'m>,
+    /// The value.
+    pub value: RawValue<'m>,
 }
 
 /// A value as it was sent.
 #[derive(Debug, Default, Clone, Copy, PartialEq)]
-enum RawValue<'m> {
+pub enum RawValue<'m> {
+    /// No value.
     #[default]
     Null,
+    /// A whole number; negative ones of 8 to 32 bits are sent as 32 bits without sign.
     Integer(u64),
+    /// A real.
     Real(f64),
+    /// A truth value.
     Boolean(bool),
+    /// A text.
     Text(&'m str),
     /// A set, a template, bytes.
     Other,

@@ -1,16 +1,11 @@
-//! Control packets (MQTT 3.1.1 and 5, 2 and 3): bytes to meaning and back.
+//! Control packets of a broker (MQTT 3.1.1 and 5, 2 and 3): bytes to meaning.
 
-use crate::config::ProtocolVersion;
+use crate::ProtocolVersion;
 
 /// Longest packet that is read, in bytes; longer messages are skipped.
 pub const MAX_PACKET_BYTES: usize = 1024 * 1024;
 /// Bytes that the head of a message can take: type, length, topic, packet identifier.
 const MAX_HEAD_BYTES: usize = 5 + 2 + u16::MAX as usize + 2;
-/// Time for which a broker keeps a session without a connection (MQTT 5), in seconds: a week.
-const SESSION_EXPIRY_SECONDS: u32 = 7 * 24 * 3_600;
-/// Most messages that a broker sends before they are acknowledged (MQTT 5).
-const RECEIVE_MAXIMUM: u16 = 1_000;
-
 /// Why bytes are no packets. The stream cannot be read further.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum BadPacket {
@@ -37,11 +32,18 @@ pub enum Packet<'a> {
         session_present: bool,
         /// 0 if it accepts the connection.
         code: u8,
-        /// The keep-alive interval that the broker demands, in seconds.
-        keep_alive: Option<u16>,
+        /// Its limits.
+        limits: BrokerLimits,
     },
     /// A message.
     Publish(Publish<'a>),
+    /// The answer to a message with quality of service 1.
+    PubAck {
+        /// Its identifier.
+        id: u16,
+        /// 0x80 and more if the broker refuses it.
+        code: u8,
+    },
     /// The answer to subscriptions: a code for each.
     SubAck(&'a [u8]),
     /// The answer to a ping.
@@ -63,6 +65,37 @@ pub struct Publish<'a> {
     pub is_repeated: bool,
     /// Whether the broker had kept it before the subscription.
     pub is_retained: bool,
+    /// The topic that its sender wants an answer on (MQTT 5).
+    pub response_topic: Option<&'a str>,
+    /// Bytes for the answer, by which its sender knows it (MQTT 5).
+    pub correlation: Option<&'a [u8]>,
+}
+
+/// Limits of a broker, in the properties of CONNACK (MQTT 5, 3.2.2.3).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BrokerLimits {
+    /// The keep-alive interval that it demands, in seconds.
+    pub keep_alive: Option<u16>,
+    /// Messages with quality of service 1 that it takes before it has acknowledged them.
+    pub receive_maximum: u16,
+    /// The longest packet that it takes, in bytes.
+    pub max_packet_bytes: u32,
+    /// Whether it takes quality of service 1.
+    pub acknowledges: bool,
+    /// Whether it retains messages.
+    pub retains: bool,
+}
+
+impl Default for BrokerLimits {
+    fn default() -> Self {
+        Self {
+            keep_alive: None,
+            receive_maximum: u16::MAX,
+            max_packet_bytes: u32::MAX,
+            acknowledges: true,
+            retains: true,
+        }
+    }
 }
 
 /// The beginning of the bytes of a stream.
@@ -114,6 +147,13 @@ fn remaining_length(bytes: &[u8]) -> Result<Option<(usize, &[u8])>, BadPacket> {
     if bytes.len() < 4 { Ok(None) } else { Err(BadPacket::Length) }
 }
 
+/// The value of a property.
+enum Property<'a> {
+    Number(u32),
+    /// Bytes, a text, or the value of a pair.
+    Bytes(&'a [u8]),
+}
+
 /// The fields of a packet.
 struct FieldReader<'a> {
     rest: &'a [u8],
@@ -125,10 +165,14 @@ impl<'a> FieldReader<'a> {
         Ok(match self.kind {
             2 => {
                 let (flags, code) = (self.byte()?, self.byte()?);
-                let keep_alive = if version == ProtocolVersion::V5 { self.keep_alive()? } else { None };
-                Packet::ConnAck { session_present: flags & 1 == 1, code, keep_alive }
+                let limits = match version {
+                    ProtocolVersion::V5 => self.limits()?,
+                    ProtocolVersion::V3 => BrokerLimits::default(),
+                };
+                Packet::ConnAck { session_present: flags & 1 == 1, code, limits }
             }
             3 => Packet::Publish(self.publish(flags, version)?),
+            4 => Packet::PubAck { id: self.number()?, code: self.rest.first().copied().unwrap_or(0) },
             9 => {
                 self.number()?;
                 if version == ProtocolVersion::V5 {
@@ -152,36 +196,72 @@ impl<'a> FieldReader<'a> {
             1 => Some(self.number()?),
             _ => return Err(self.damaged()),
         };
+        let (mut response_topic, mut correlation) = (None, None);
         if version == ProtocolVersion::V5 {
-            self.properties()?;
+            let mut properties = FieldReader { rest: self.properties()?, kind: self.kind };
+            while let Some(property) = properties.property()? {
+                match property {
+                    (0x08, Property::Bytes(topic)) => {
+                        response_topic = Some(str::from_utf8(topic).map_err(|_| self.damaged())?);
+                    }
+                    (0x09, Property::Bytes(bytes)) => correlation = Some(bytes),
+                    _ => {}
+                }
+            }
         }
         let (is_repeated, is_retained) = (flags & 8 != 0, flags & 1 != 0);
         // Aliases are not offered, so that each message has its topic.
         if topic.is_empty() || topic.contains(['+', '#']) || id == Some(0) {
             return Err(self.damaged());
         }
-        Ok(Publish { topic, payload: self.rest, id, is_repeated, is_retained })
+        let payload = self.rest;
+        Ok(Publish { topic, payload, id, is_repeated, is_retained, response_topic, correlation })
     }
 
-    /// The property Server Keep Alive (MQTT 5, 3.2.2.3.14), the only one that the source needs.
-    fn keep_alive(&mut self) -> Result<Option<u16>, BadPacket> {
+    fn limits(&mut self) -> Result<BrokerLimits, BadPacket> {
         let mut properties = FieldReader { rest: self.properties()?, kind: self.kind };
-        while let Some(identifier) = properties.rest.first().copied() {
-            properties.rest = properties.rest.get(1..).unwrap_or_default();
-            match identifier {
-                0x13 => return properties.number().map(Some),
-                0x24 | 0x25 | 0x28 | 0x29 | 0x2a => properties.skip(1)?,
-                0x21 | 0x22 => properties.skip(2)?,
-                0x11 | 0x27 => properties.skip(4)?,
-                0x12 | 0x15 | 0x16 | 0x1a | 0x1c | 0x1f => properties.skip_bytes()?,
-                0x26 => {
-                    properties.skip_bytes()?;
-                    properties.skip_bytes()?;
+        let mut limits = BrokerLimits::default();
+        while let Some(property) = properties.property()? {
+            match property {
+                (0x13, Property::Number(seconds)) => limits.keep_alive = u16::try_from(seconds).ok(),
+                (0x21, Property::Number(count)) => {
+                    limits.receive_maximum = u16::try_from(count).unwrap_or(u16::MAX);
                 }
-                _ => return Err(self.damaged()),
+                (0x24, Property::Number(quality)) => limits.acknowledges = quality > 0,
+                (0x25, Property::Number(flag)) => limits.retains = flag > 0,
+                (0x27, Property::Number(bytes)) => limits.max_packet_bytes = bytes,
+                _ => {}
             }
         }
-        Ok(None)
+        Ok(limits)
+    }
+
+    /// Takes the next property (MQTT 5, 2.2.2.2); `None` at the end.
+    fn property(&mut self) -> Result<Option<(u8, Property<'a>)>, BadPacket> {
+        if self.rest.is_empty() {
+            return Ok(None);
+        }
+        let identifier = self.byte()?;
+        let value = match identifier {
+            0x01 | 0x17 | 0x19 | 0x24 | 0x25 | 0x28 | 0x29 | 0x2a => Property::Number(self.byte()?.into()),
+            0x13 | 0x21..=0x23 => Property::Number(self.number()?.into()),
+            0x02 | 0x11 | 0x18 | 0x27 => {
+                let bytes = self.take(4)?.try_into().map_err(|_| self.damaged())?;
+                Property::Number(u32::from_be_bytes(bytes))
+            }
+            0x03 | 0x08 | 0x09 | 0x12 | 0x15 | 0x16 | 0x1a | 0x1c | 0x1f => Property::Bytes(self.bytes()?),
+            0x0b => {
+                let (number, rest) = remaining_length(self.rest)?.ok_or(self.damaged())?;
+                self.rest = rest;
+                Property::Number(number as u32)
+            }
+            0x26 => {
+                self.bytes()?;
+                Property::Bytes(self.bytes()?)
+            }
+            _ => return Err(self.damaged()),
+        };
+        Ok(Some((identifier, value)))
     }
 
     fn properties(&mut self) -> Result<&'a [u8], BadPacket> {
@@ -200,17 +280,12 @@ impl<'a> FieldReader<'a> {
     }
 
     fn text(&mut self) -> Result<&'a str, BadPacket> {
-        let length = self.number()?;
-        str::from_utf8(self.take(length.into())?).map_err(|_| self.damaged())
+        str::from_utf8(self.bytes()?).map_err(|_| self.damaged())
     }
 
-    fn skip_bytes(&mut self) -> Result<(), BadPacket> {
+    fn bytes(&mut self) -> Result<&'a [u8], BadPacket> {
         let length = self.number()?;
-        self.skip(length.into())
-    }
-
-    fn skip(&mut self, count: usize) -> Result<(), BadPacket> {
-        self.take(count).map(drop)
+        self.take(length.into())
     }
 
     fn take(&mut self, count: usize) -> Result<&'a [u8], BadPacket> {
@@ -224,111 +299,10 @@ impl<'a> FieldReader<'a> {
     }
 }
 
-/// The means of a client to sign in.
-pub struct Login<'a> {
-    pub client_id: &'a str,
-    pub user: Option<&'a str>,
-    pub password: Option<&'a str>,
-    /// Seconds.
-    pub keep_alive: u16,
-}
-
-/// A subscription, and whether retained messages are sent for a new one.
-pub struct TopicRequest<'a> {
-    pub filter: &'a str,
-    pub takes_retained: bool,
-}
-
-/// Encodes CONNECT (3.1) for a session that the broker keeps.
-pub fn connect(login: &Login<'_>, version: ProtocolVersion, to: &mut Vec<u8>) {
-    let mut body = Vec::new();
-    push_text("MQTT", &mut body);
-    let level = if version == ProtocolVersion::V5 { 5 } else { 4 };
-    let user = if login.user.is_some() { 0x80 } else { 0 };
-    let password = if login.password.is_some() { 0x40 } else { 0 };
-    body.extend([level, user | password]);
-    body.extend(login.keep_alive.to_be_bytes());
-    if version == ProtocolVersion::V5 {
-        body.push(8);
-        body.push(0x11);
-        body.extend(SESSION_EXPIRY_SECONDS.to_be_bytes());
-        body.push(0x21);
-        body.extend(RECEIVE_MAXIMUM.to_be_bytes());
-    }
-    push_text(login.client_id, &mut body);
-    for text in [login.user, login.password].into_iter().flatten() {
-        push_text(text, &mut body);
-    }
-    push_packet(0x10, &body, to);
-}
-
-/// Encodes SUBSCRIBE (3.8) with quality of service 1.
-pub fn subscribe(wanted: &[TopicRequest<'_>], version: ProtocolVersion, to: &mut Vec<u8>) {
-    // The only packet with an identifier of its own.
-    let mut body = vec![0, 1];
-    if version == ProtocolVersion::V5 {
-        body.push(0);
-    }
-    for one in wanted {
-        push_text(one.filter, &mut body);
-        // Retain handling (MQTT 5, 3.8.3.1): 1 sends them if the subscription is new, 2 never.
-        let retain_handling = match version {
-            ProtocolVersion::V5 if one.takes_retained => 1 << 4,
-            ProtocolVersion::V5 => 2 << 4,
-            ProtocolVersion::V3 => 0,
-        };
-        body.push(1 | retain_handling);
-    }
-    push_packet(0x82, &body, to);
-}
-
-/// Encodes PUBACK (3.4): the message is stored.
-pub fn acknowledge(id: u16, to: &mut Vec<u8>) {
-    push_packet(0x40, &id.to_be_bytes(), to);
-}
-
-/// Encodes PUBLISH (3.3) with quality of service 0.
-pub fn publish(topic: &str, payload: &[u8], version: ProtocolVersion, to: &mut Vec<u8>) {
-    let mut body = Vec::new();
-    push_text(topic, &mut body);
-    if version == ProtocolVersion::V5 {
-        body.push(0);
-    }
-    body.extend(payload);
-    push_packet(0x30, &body, to);
-}
-
-/// Encodes PINGREQ (3.12).
-pub fn ping(to: &mut Vec<u8>) {
-    push_packet(0xc0, &[], to);
-}
-
-/// Encodes DISCONNECT (3.14).
-pub fn disconnect(to: &mut Vec<u8>) {
-    push_packet(0xe0, &[], to);
-}
-
-fn push_packet(first: u8, body: &[u8], to: &mut Vec<u8>) {
-    to.push(first);
-    let mut length = body.len();
-    while length > 0x7f {
-        to.push((length & 0x7f) as u8 | 0x80);
-        length >>= 7;
-    }
-    to.push(length as u8);
-    to.extend(body);
-}
-
-/// Adds a text of at most 65,535 bytes; the settings have shorter ones.
-fn push_text(text: &str, to: &mut Vec<u8>) {
-    let bytes = text.as_bytes().get(..u16::MAX.into()).unwrap_or(text.as_bytes());
-    to.extend((bytes.len() as u16).to_be_bytes());
-    to.extend(bytes);
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::encode::{push_packet, push_text};
     use proptest::prelude::*;
 
     const VERSIONS: [ProtocolVersion; 2] = [ProtocolVersion::V3, ProtocolVersion::V5];
@@ -356,6 +330,8 @@ mod tests {
                 id: Some(7),
                 is_repeated: true,
                 is_retained: false,
+                response_topic: None,
+                correlation: None,
             };
             let expected = Decoded::Packet(Packet::Publish(publish), packet.len());
             assert_eq!(decode(&packet, version), Ok(expected));
@@ -378,10 +354,11 @@ mod tests {
     #[test]
     fn the_answer_to_a_connection_says_whether_there_is_a_session() {
         let first = decode(&[0x20, 2, 1, 0], ProtocolVersion::V3);
-        let ack = Packet::ConnAck { session_present: true, code: 0, keep_alive: None };
+        let ack = Packet::ConnAck { session_present: true, code: 0, limits: BrokerLimits::default() };
         assert_eq!(first, Ok(Decoded::Packet(ack, 4)));
         let second = decode(&[0x20, 8, 0, 0x87, 5, 0x24, 1, 0x13, 0, 20], ProtocolVersion::V5);
-        let ack = Packet::ConnAck { session_present: false, code: 0x87, keep_alive: Some(20) };
+        let limits = BrokerLimits { keep_alive: Some(20), ..BrokerLimits::default() };
+        let ack = Packet::ConnAck { session_present: false, code: 0x87, limits };
         assert_eq!(second, Ok(Decoded::Packet(ack, 10)));
         assert_eq!(decode(&[0x20, 1, 1], ProtocolVersion::V3), Err(BadPacket::Damaged(2)));
         assert_eq!(decode(&[0x30, 0x80, 0x80, 0x80, 0x80], ProtocolVersion::V3), Err(BadPacket::Length));
@@ -389,32 +366,25 @@ mod tests {
     }
 
     #[test]
-    fn packets_of_the_client_have_the_bytes_of_the_specification() {
-        let mut bytes = Vec::new();
-        let login = Login { client_id: "a", user: Some("u"), password: Some("p"), keep_alive: 30 };
-        connect(&login, ProtocolVersion::V3, &mut bytes);
-        assert_eq!(bytes, b"\x10\x13\0\x04MQTT\x04\xc0\0\x1e\0\x01a\0\x01u\0\x01p");
-        bytes.clear();
-        let wanted = [TopicRequest { filter: "a/#", takes_retained: false }];
-        subscribe(&wanted, ProtocolVersion::V5, &mut bytes);
-        assert_eq!(bytes, b"\x82\x09\0\x01\0\0\x03a/#\x21");
-        bytes.clear();
-        acknowledge(258, &mut bytes);
-        ping(&mut bytes);
-        disconnect(&mut bytes);
-        assert_eq!(bytes, b"\x40\x02\x01\x02\xc0\0\xe0\0");
-    }
-
-    #[test]
-    fn a_message_of_the_client_can_be_read() {
-        for version in VERSIONS {
-            let mut bytes = Vec::new();
-            publish("a/b", b"1", version, &mut bytes);
-            let (id, is_repeated, is_retained) = (None, false, false);
-            let expected = Publish { topic: "a/b", payload: b"1", id, is_repeated, is_retained };
-            let expected = Decoded::Packet(Packet::Publish(expected), bytes.len());
-            assert_eq!(decode(&bytes, version), Ok(expected));
-        }
+    fn limits_of_a_broker_and_the_wish_for_an_answer_are_read() {
+        let ack = [0x20, 15, 0, 0, 12, 0x21, 0, 20, 0x24, 0, 0x25, 0, 0x27, 0, 1, 0, 0, 0];
+        let Ok(Decoded::Packet(Packet::ConnAck { limits, .. }, 17)) = decode(&ack, ProtocolVersion::V5)
+        else {
+            panic!("{:?}", decode(&ack, ProtocolVersion::V5));
+        };
+        let expected = BrokerLimits {
+            keep_alive: None,
+            receive_maximum: 20,
+            max_packet_bytes: 65_536,
+            acknowledges: false,
+            retains: false,
+        };
+        assert_eq!(limits, expected);
+        let wish = [0x30, 14, 0, 1, b'a', 9, 0x08, 0, 1, b'r', 0x09, 0, 2, 7, 8, b'x'];
+        let Ok(Decoded::Packet(Packet::Publish(publish), 16)) = decode(&wish, ProtocolVersion::V5) else {
+            panic!("{:?}", decode(&wish, ProtocolVersion::V5));
+        };
+        assert_eq!((publish.response_topic, publish.correlation), (Some("r"), Some(&[7, 8][..])));
     }
 
     proptest! {

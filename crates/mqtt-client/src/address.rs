@@ -24,7 +24,7 @@ pub struct Address {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BadAddress {
     /// Addresses appear in logs.
-    #[error("it has a user or password, and addresses appear in logs: set mqtt.user and mqtt.password_file")]
+    #[error("it has a user or password, and addresses appear in logs: set user and password_file")]
     Secret,
     /// Another form.
     #[error("{0:?} is no address such as mqtt://broker:1883 or mqtts://broker:8883")]

@@ -2,10 +2,15 @@
 
 use crate::address::Address;
 use oasis_tls::tls_error;
+use rustix::{
+    event::{PollFd, PollFlags, Timespec, poll},
+    io::Errno,
+};
 use rustls::{ClientConfig, ClientConnection, StreamOwned, pki_types::ServerName};
 use std::{
     io::{self, ErrorKind, Read, Write},
-    net::{TcpStream, ToSocketAddrs},
+    net::{SocketAddr, TcpStream, ToSocketAddrs},
+    os::fd::AsFd,
     sync::Arc,
     time::Duration,
 };
@@ -16,6 +21,8 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
 const IO_TIMEOUT: Duration = Duration::from_secs(10);
 /// Longest wait of a read: how soon a request to stop is seen.
 const READ_TIMEOUT: Duration = Duration::from_millis(200);
+/// Bytes of a read.
+pub const READ_CHUNK_BYTES: usize = 64 * 1024;
 
 /// An open connection.
 pub struct BrokerStream {
@@ -36,6 +43,32 @@ impl BrokerStream {
         let tls = tls.map(|config| secure(address, config, socket.try_clone()?)).transpose()?;
         socket.set_read_timeout(Some(READ_TIMEOUT))?;
         Ok(Self { socket, tls: tls.map(Box::new) })
+    }
+
+    /// Returns the address of the broker.
+    ///
+    /// # Errors
+    /// If the connection has ended.
+    pub fn peer(&self) -> io::Result<SocketAddr> {
+        self.socket.peer_addr()
+    }
+
+    /// Waits until there are bytes to read, `other` is readable, or the time is over. Returns whether a read has bytes, or an end, at once.
+    ///
+    /// # Errors
+    /// If the system cannot wait.
+    pub fn wait(&self, other: &impl AsFd, timeout: Duration) -> io::Result<bool> {
+        // Bytes that TLS has decrypted are not in the socket any more.
+        if self.tls.as_ref().is_some_and(|tls| !tls.conn.wants_read()) {
+            return Ok(true);
+        }
+        let mut waiting = [PollFd::new(&self.socket, PollFlags::IN), PollFd::new(other, PollFlags::IN)];
+        let timeout = Timespec::try_from(timeout).map_err(io::Error::other)?;
+        match poll(&mut waiting, Some(&timeout)) {
+            Ok(_) => Ok(!waiting[0].revents().is_empty()),
+            Err(Errno::INTR) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// Reads what there is; 0 bytes after a timeout.
@@ -102,9 +135,8 @@ fn secure(
 fn explained(error: io::Error) -> io::Error {
     match tls_error(&error) {
         Some(cause) => {
-            let text = format!(
-                "{cause}: does mqtt.ca_file have the CA of the broker, and its certificate this host?"
-            );
+            let text =
+                format!("{cause}: does ca_file have the CA of the broker, and its certificate this host?");
             io::Error::new(error.kind(), text)
         }
         None => error,

@@ -1,7 +1,7 @@
 //! Bytes of the broker that are not processed yet.
 
 use crate::{
-    config::ProtocolVersion,
+    ProtocolVersion,
     packet::{BadPacket, Decoded, Packet, decode},
 };
 

@@ -230,20 +230,14 @@ fn a_broker_and_a_dac_that_are_killed_lose_nothing() {
     assert_eq!(handler(&second)["state"]["refused_messages"], 0);
 }
 
-#[test]
-fn tls_and_a_password_prove_both_sides() {
-    if !has_program(MOSQUITTO, "mosquitto mosquitto-clients") {
-        return;
-    }
-    let keys = tempfile::tempdir().unwrap();
-    let authority = Authority::create(&keys.path().join("ca")).unwrap();
+/// Mosquitto with TLS and the user `oasis`, with the password `a secret`; the file of the CA.
+pub fn secure_broker(keys: &Path) -> (Broker, String) {
+    let authority = Authority::create(&keys.join("ca")).unwrap();
     let issued = authority.issue_server(&["127.0.0.1".into()], Lifetime::days(30)).unwrap();
-    let (passwords, password) = (keys.path().join("passwords"), keys.path().join("password"));
+    let passwords = keys.join("passwords");
     let mut made = Command::new("mosquitto_passwd");
     made.args(["-b", "-c"]).arg(&passwords).args(["oasis", "a secret"]);
     assert!(made.status().unwrap().success());
-    fs::write(&password, "wrong\n").unwrap();
-    fs::set_permissions(&password, fs::Permissions::from_mode(0o600)).unwrap();
     let ca = authority.certificate().display().to_string();
     let broker = Broker::start(&format!(
         "cafile {ca}\ncertfile {}\nkeyfile {}\npassword_file {}\nallow_anonymous false",
@@ -251,6 +245,19 @@ fn tls_and_a_password_prove_both_sides() {
         issued.key.display(),
         passwords.display()
     ));
+    (broker, ca)
+}
+
+#[test]
+fn tls_and_a_password_prove_both_sides() {
+    if !has_program(MOSQUITTO, "mosquitto mosquitto-clients") {
+        return;
+    }
+    let keys = tempfile::tempdir().unwrap();
+    let password = keys.path().join("password");
+    fs::write(&password, "wrong\n").unwrap();
+    fs::set_permissions(&password, fs::Permissions::from_mode(0o600)).unwrap();
+    let (broker, ca) = secure_broker(keys.path());
     let folder = tempfile::tempdir().unwrap();
     let settings = format!(
         "url = 'mqtts://{}'\nuser = 'oasis'\npassword_file = '{}'\nca_file = '{ca}'\n\

@@ -6,20 +6,24 @@ mod peer;
 
 use crate::{
     harness::{Oasis, eventually_shown, get, has_program},
-    mqtt::{Broker, MOSQUITTO},
+    mqtt::{Broker, MOSQUITTO, secure_broker},
     notify::Pump,
 };
 use peer::Peer;
 use serde_json::{Value, json};
-use std::{fs, path::Path};
+use std::{fs, os::unix::fs::PermissionsExt, path::Path};
 
 /// Settings of a broker without limits that tests would reach.
 const OPEN: &str = "allow_anonymous true\nmax_queued_messages 0";
 
 fn arguments(folder: &Path, broker: &Broker, settings: &str) -> Vec<String> {
+    arguments_of(folder, &format!("url = 'mqtt://{}'\n{settings}", broker.address))
+}
+
+fn arguments_of(folder: &Path, settings: &str) -> Vec<String> {
     let config = folder.join("oasis.toml");
     let others = "[rules]\nenabled = false\n\n[doors]\nrate_limit = 0\n";
-    let text = format!("[mqtt_publish]\nurl = 'mqtt://{}'\n{settings}\n{others}", broker.address);
+    let text = format!("[mqtt_publish]\n{settings}\n{others}");
     fs::write(&config, text).unwrap();
     let at = |name: &str| folder.join(name).display().to_string();
     ["--config".into(), at("oasis.toml"), "--archive".into(), at("archive")].into()
@@ -73,6 +77,32 @@ fn each_sample_is_a_message_in_both_versions_and_the_newest_is_retained() {
         let newest = later.next("the retained message", |line| line["json"]["sequence"] == 300);
         assert_eq!(newest["retained"], true);
     }
+}
+
+#[test]
+fn samples_reach_a_broker_with_tls_and_a_password() {
+    if !has_program(MOSQUITTO, "mosquitto mosquitto-clients") {
+        return;
+    }
+    let keys = tempfile::tempdir().unwrap();
+    let (broker, ca) = secure_broker(keys.path());
+    let password = keys.path().join("password");
+    fs::write(&password, "a secret\n").unwrap();
+    fs::set_permissions(&password, fs::Permissions::from_mode(0o600)).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let settings = format!(
+        "url = 'mqtts://{}'\nuser = 'oasis'\npassword_file = '{}'\nca_file = '{ca}'",
+        broker.address,
+        password.display()
+    );
+    let arguments = arguments_of(folder.path(), &settings);
+    let dac = Oasis::dac(&arguments.iter().map(String::as_str).collect::<Vec<_>>());
+    let mut pump = Pump::connect(&dac);
+    for number in 1..=200 {
+        pump.send(f64::from(number));
+        until(&dac, "the acknowledgment", |state| state["published_samples"] == number);
+    }
+    assert!(!handler(&dac).to_string().contains("a secret"));
 }
 
 #[test]

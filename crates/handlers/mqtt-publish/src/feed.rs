@@ -75,7 +75,7 @@ pub struct Archive<'a> {
 }
 
 impl Feed {
-    /// Reads each sample from a mark on, or from the first one in the log.
+    /// Reads each sample from a mark on, or from the first one that this run of the DAC received: what the log has evicted is in the archive, or missing.
     pub fn every(
         instance: &Arc<Instance>,
         mark: Option<Mark>,
@@ -83,7 +83,7 @@ impl Feed {
         wake: &Arc<dyn Wake>,
     ) -> Self {
         let log = &instance.log;
-        let first = position(log.epoch(), log.state().first_offset.0);
+        let first = position(log.epoch(), log.start().0);
         let at = mark.map_or(first, |mark| mark.at);
         let reader = Reader::new(&instance.node, &instance.name, Start::Position(at))
             .with_archive(archive.map(|archive| archive.history()))

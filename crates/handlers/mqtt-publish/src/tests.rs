@@ -175,6 +175,23 @@ fn what_the_log_evicts_while_the_broker_is_away_is_declared_with_its_numbers() {
 }
 
 #[test]
+fn samples_from_before_the_first_connection_are_published_or_declared() {
+    let log = LogConfig { topic_bytes: 4_096, ..LogConfig::default() };
+    let (mut plant, folder) = (Plant::new(log), tempfile::tempdir().unwrap());
+    (0..200).for_each(|level| plant.push("tank", level.into()));
+    let messages = Publishing::new("{}", folder.path()).connect(&plant.dac, 255);
+    let levels = levels(&messages);
+    assert!(levels[0] > 0.0 && levels.last() == Some(&199.0), "{levels:?}");
+    let gap = messages.iter().find(|(topic, ..)| topic == "oasis/missing").unwrap();
+    let gap: Value = serde_json::from_slice(&gap.1).unwrap();
+    assert_eq!(
+        (&gap["samples"], &gap["cause"]),
+        (&(levels[0] as u64).into(), &"log_retention".into()),
+        "{gap}"
+    );
+}
+
+#[test]
 fn the_next_run_of_the_handler_continues_after_what_was_acknowledged() {
     let (mut plant, folder) = (Plant::new(LogConfig::default()), tempfile::tempdir().unwrap());
     (0..3).for_each(|level| plant.push("tank", level.into()));

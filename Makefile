@@ -18,7 +18,7 @@ TESTED := --locked --workspace --features oasis/site,oasis/nats,oasis/dds
 # that clippy would check.
 BUILD := cargo build $(TESTED) --lib --bins --tests $(if $(RUSTC_WORKSPACE_WRAPPER),--benches --examples)
 # Tests with peers that not every machine has: their targets install these.
-WITH_PEERS := nats:: dds::
+WITH_PEERS := nats:: dds:: of_go::
 
 # Programs in C and C++ that the tests build and run.
 NATIVE_TESTS = cargo test $(TESTED) --test end_to_end -- sdk logging
@@ -126,8 +126,9 @@ lint-java: maven ## Compile Java with all warnings as errors
 	cd sdk/java && $(MVN) test-compile
 
 lint-go: go ## Check formatting and lints of Go alone
-	@unformatted=$$("$$($(GO) env GOROOT)/bin/gofmt" -l sdk/go); test -z "$$unformatted" || { echo "not formatted (gofmt -w sdk/go): $$unformatted"; exit 1; }
+	@unformatted=$$("$$($(GO) env GOROOT)/bin/gofmt" -l sdk/go tests/end_to_end/otlp/go); test -z "$$unformatted" || { echo "not formatted (gofmt -w sdk/go tests/end_to_end/otlp/go): $$unformatted"; exit 1; }
 	cd sdk/go && $(GO) vet ./...
+	cd tests/end_to_end/otlp/go && $(GO) vet ./...
 
 check-docs: ## Check links, examples, pictures, quoted messages and the list of locks in Markdown
 	python3 docs/checks/prose.py
@@ -228,8 +229,9 @@ test-java: maven ## Java: unit tests, and a node with a real DAC
 	$(BUILD)
 	cd sdk/java && OASIS_BIN=$(CURDIR)/target/debug/oasis $(MVN) package
 
-test-go: go ## Go: the module by itself, and with a real DAC
+test-go: go ## Go: the module by itself and with a real DAC, and the SDK of OpenTelemetry
 	$(BUILD)
+	PATH="$(CURDIR)/target/venv-go/bin:$$PATH:/usr/local/go/bin" cargo test $(TESTED) --test end_to_end -- of_go::
 	cd sdk/go && OASIS_BIN=$(CURDIR)/target/debug/oasis $(GO) test -race ./...
 
 # TUTORIALS="docs/tutorial.md 'init rust'" follows some of them.

@@ -26,7 +26,16 @@ PARTIAL_CHECKS = {
     "test-oracles": ("crates/rules/", "crates/wire/src/unit", "tests/oracles/"),
     "test-embedded": ("sdk/embedded/", "crates/gateway/", "crates/pdl-gen/", "crates/wire/", "vectors/"),
     "test-java": ("sdk/java/", "crates/pdl-gen/", "crates/channel/", "crates/dac/", "crates/wire/", "vectors/"),
-    "test-go": ("sdk/go/", "crates/pdl-gen/", "crates/channel/", "crates/dac/", "crates/wire/", "vectors/"),
+    "test-go": (
+        "sdk/go/",
+        "crates/sources/otlp/",
+        "tests/end_to_end/otlp",
+        "crates/pdl-gen/",
+        "crates/channel/",
+        "crates/dac/",
+        "crates/wire/",
+        "vectors/",
+    ),
     "test-lab": ("lab/",),
     "test-faults": ("lab/", "crates/channel/", "crates/dac/", "crates/node/", "crates/probe/", "crates/store/"),
 }

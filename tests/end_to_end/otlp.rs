@@ -8,7 +8,7 @@ use std::{
     io::{Read, Write},
     net::TcpStream,
     path::Path,
-    process::Command,
+    process::{Command, Output},
 };
 use ureq::Agent;
 
@@ -123,24 +123,58 @@ fn the_sdk_of_python_finds_each_value_in_the_archive() {
     let folder = tempfile::tempdir().unwrap();
     let dac = dac(folder.path(), &[]);
     let script = repository().join("tests/end_to_end/otlp/client.py");
-    let done = python().arg(script).arg(dac.http()).output().unwrap();
-    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
-    let expected: Vec<(String, u64, Value)> = String::from_utf8(done.stdout)
-        .unwrap()
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect();
+    let expected = expected(&python().arg(script).arg(dac.http()).output().unwrap());
     // 20 rounds of 11 series, 20 log records, 40 spans.
     assert!(expected.len() >= 20 * 11 + 20 + 40, "{}", expected.len());
     for node in ["otlp-shop-hall-1", "otlp-json-hall-1"] {
-        let found = samples(folder.path(), node);
-        assert_eq!(found.len(), expected.len(), "{node}");
-        for (instance, time, columns) in &expected {
-            let row = &found[&(instance.clone(), *time)];
-            for (name, value) in columns.as_object().unwrap() {
-                assert_eq!(column(row, name), *value, "{node}/{instance}: {name} of {row}");
-            }
+        compare(folder.path(), node, &expected);
+    }
+}
+
+/// What the samples of a client must be in the archive: lines of instance, time and columns.
+fn expected(done: &Output) -> Vec<(String, u64, Value)> {
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    let lines = std::str::from_utf8(&done.stdout).unwrap().lines();
+    lines.map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+fn compare(folder: &Path, node: &str, expected: &[(String, u64, Value)]) {
+    let found = samples(folder, node);
+    assert_eq!(found.len(), expected.len(), "{node}");
+    for (instance, time, columns) in expected {
+        let row = &found[&(instance.clone(), *time)];
+        for (name, value) in columns.as_object().unwrap() {
+            assert!(is_same(&column(row, name), value), "{node}/{instance}: {name} of {row} is not {value}");
         }
+    }
+}
+
+/// Whether both are equal. Go writes a real without a fraction as a whole number.
+fn is_same(found: &Value, expected: &Value) -> bool {
+    match (found, expected) {
+        (Value::Number(one), Value::Number(other)) if one.is_f64() => one.as_f64() == other.as_f64(),
+        (Value::Array(one), Value::Array(other)) => {
+            one.len() == other.len() && one.iter().zip(other).all(|(one, other)| is_same(one, other))
+        }
+        _ => found == expected,
+    }
+}
+
+mod of_go {
+    use super::*;
+
+    /// `make test-go` runs it, where Go is installed.
+    #[test]
+    fn the_sdk_of_go_finds_each_value_in_the_archive() {
+        let folder = tempfile::tempdir().unwrap();
+        let dac = dac(folder.path(), &[]);
+        let mut client = Command::new("go");
+        client.current_dir(repository().join("tests/end_to_end/otlp/go"));
+        let done = client.args(["run", ".", dac.http().trim_start_matches("http://")]).output().unwrap();
+        let expected = expected(&done);
+        // 10 rounds of 9 series, 20 spans.
+        assert_eq!(expected.len(), 10 * 9 + 20);
+        compare(folder.path(), "otlp-gopher-hall-2", &expected);
     }
 }
 

@@ -182,7 +182,6 @@ fn accounts_and_tokens_have_their_own_rights() {
     let reader = guarded.token("reader", &["read */*"]);
     let refused = refusal(&guarded, ("token", &reader), "SELECT 1");
     assert!(refused.contains("sql"), "{refused}");
-    // A token that is revoked ends what its connections may do.
     for (query, code) in [
         ("SELECT * FROM nope", "42P01"),
         ("INSERT INTO beat VALUES (1)", "25006"),

@@ -20,11 +20,17 @@ impl Raw {
         Self(stream)
     }
 
+    /// Connects, and sends the first message.
+    fn starting(guarded: &Guarded, user: &str) -> Self {
+        let mut raw = Self::open(guarded);
+        let body = format!("\0\x03\0\0user\0{user}\0database\0plant\0\0");
+        raw.send(&[&(body.len() as u32 + 4).to_be_bytes()[..], body.as_bytes()].concat());
+        raw
+    }
+
     /// Connects and signs in; also returns number and secret of the connection.
     fn session(guarded: &Guarded) -> (Self, Vec<u8>) {
-        let mut raw = Self::open(guarded);
-        let body = b"\0\x03\0\0user\0me\0database\0plant\0\0";
-        raw.send(&[&(body.len() as u32 + 4).to_be_bytes()[..], body].concat());
+        let mut raw = Self::starting(guarded, "me");
         let messages = raw.until(b'Z');
         let key = messages.into_iter().find(|(kind, _)| *kind == b'K').unwrap().1;
         (raw, key)
@@ -125,6 +131,43 @@ fn bad_lengths_and_bytes_that_are_no_message_end_only_their_connection() {
     good.query("SELECT count(*) FROM beat");
     assert!(good.until(b'Z').iter().any(|(kind, row)| *kind == b'D' && row.ends_with(b"2")));
     eventually("the others have ended", || (state(&guarded)["open"] == 1).then_some(()));
+}
+
+#[test]
+fn a_client_that_is_silent_or_has_no_password_is_closed() {
+    let guarded = Guarded::new();
+    let mut silent = Raw::open(&guarded);
+    // The length of a first message that never comes, and a password that never comes.
+    let mut half = Raw::open(&guarded);
+    half.send(b"\0\0\0");
+    let mut undecided = Raw::starting(&guarded, "token");
+    undecided.until(b'R');
+    for raw in [&mut silent, &mut half, &mut undecided] {
+        assert_eq!(raw.rest(), b"");
+    }
+    assert_eq!(state(&guarded)["open"], 0);
+    let mut wrong = Raw::starting(&guarded, "token");
+    wrong.until(b'R');
+    wrong.message(b'p', b"oasis_00000000_x\0");
+    assert!(wrong.rest().starts_with(b"E"));
+}
+
+#[test]
+fn a_connection_may_nothing_once_its_token_is_revoked() {
+    let guarded = Guarded::new();
+    let (_a, _) = guarded.node("a", 1);
+    let token = guarded.token("reader", &["read */*", "sql */*"]);
+    let mut raw = Raw::starting(&guarded, "token");
+    raw.until(b'R');
+    raw.message(b'p', format!("{token}\0").as_bytes());
+    raw.until(b'Z');
+    raw.query("SELECT count(*) FROM beat");
+    assert_eq!(code(&raw.until(b'Z')), "");
+    guarded.run(&["token", "revoke", "reader"]);
+    eventually("the token is revoked", || {
+        raw.query("SELECT count(*) FROM beat");
+        (code(&raw.until(b'Z')) == "28000").then_some(())
+    });
 }
 
 #[test]

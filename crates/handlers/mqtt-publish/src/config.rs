@@ -139,6 +139,11 @@ pub enum BadConfig {
     /// Nothing could be published.
     #[error("mqtt_publish.{0} is {1}: write {2} or more")]
     TooLow(&'static str, usize, usize),
+    /// Messages of the DAC would be commands to it.
+    #[error(
+        "mqtt_publish.commands: {0:?} has messages of the DAC itself: take a topic that is not that of answers, below it, or of missing samples"
+    )]
+    OwnMessages(String),
     /// Commands without a token.
     #[error("mqtt_publish.commands needs mqtt_publish.token_file: a token of this DAC (oasis token create)")]
     NoToken,
@@ -215,6 +220,11 @@ impl MqttPublishConfig {
             return Err(BadConfig::TooLow(name, is, least));
         }
         if !self.commands.is_empty() {
+            let is_answer = self.commands.strip_prefix(&self.answers);
+            let is_answer = is_answer.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+            if is_answer || self.commands == self.missing_topic {
+                return Err(BadConfig::OwnMessages(self.commands.clone()));
+            }
             if self.token_file.is_empty() {
                 return Err(BadConfig::NoToken);
             }
@@ -249,6 +259,9 @@ mod tests {
             (r#"{"max_message_bytes": 10}"#, "1024"),
             (r#"{"commands": "oasis/commands"}"#, "token_file"),
             (r#"{"commands": "c", "token_file": "/nowhere"}"#, "/nowhere"),
+            (r#"{"commands": "oasis/answers", "token_file": "/nowhere"}"#, "of the DAC itself"),
+            (r#"{"commands": "a/b", "answers": "a", "token_file": "/nowhere"}"#, "of the DAC itself"),
+            (r#"{"commands": "oasis/missing", "token_file": "/nowhere"}"#, "of the DAC itself"),
             (r#"{"user": "ada", "password_file": "/nowhere"}"#, "mqtt_publish.password_file"),
         ] {
             assert!(error(settings).contains(part), "{settings}: {}", error(settings));

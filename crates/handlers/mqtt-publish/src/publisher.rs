@@ -125,7 +125,7 @@ impl Handler for MqttPublisher {
             let (broker, error) = (self.checked.address.to_string(), error.to_string());
             tracing::warn!(broker, error, "no connection to the MQTT broker");
             self.lock().newest_failure = Some(error);
-            if context.stopping.wait_for(delay.after(was_accepted)) {
+            if work.wait_for(delay.after(was_accepted)) {
                 break;
             }
         }
@@ -211,6 +211,22 @@ impl Work<'_> {
             self.send_commands(peer);
             self.publish_replies();
             self.outlet.session.poll(Instant::now())?;
+        }
+    }
+
+    /// Waits before the next attempt to connect, and follows the instances meanwhile. Returns whether the handler has to stop.
+    fn wait_for(&mut self, delay: Duration) -> bool {
+        let end = Instant::now() + delay;
+        loop {
+            self.follow();
+            self.outlet.measure();
+            let rest = end.saturating_duration_since(Instant::now());
+            if self.context.stopping.wait_for(rest.min(UPDATE_INTERVAL)) {
+                return true;
+            }
+            if rest <= UPDATE_INTERVAL {
+                return false;
+            }
         }
     }
 

@@ -131,7 +131,7 @@ fn the_sdk_of_python_finds_each_value_in_the_archive() {
     }
 }
 
-/// What the samples of a client must be in the archive: lines of instance, time and columns.
+/// Returns the samples that a client expects in the archive: lines of instance, time and columns.
 fn expected(done: &Output) -> Vec<(String, u64, Value)> {
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
     let lines = std::str::from_utf8(&done.stdout).unwrap().lines();

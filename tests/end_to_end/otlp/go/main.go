@@ -1,7 +1,7 @@
 // Command client sends metrics and spans with the SDK of OpenTelemetry for Go: go run . HOST:PORT.
 //
-// It prints what each sample must be in the archive, as JSON lines: [instance, time, columns]. The expected values are those of the objects that the SDK
-// gives its exporters.
+// Its output names each sample of the archive, as JSON lines: [instance, time, columns]. The expected values are those of the objects that
+// the SDK gives its exporters.
 package main
 
 import (

@@ -85,6 +85,8 @@ mod recorder;
 mod recordings;
 mod registry_deltas;
 mod relay;
+#[cfg(feature = "remote-write")]
+mod remote_write;
 mod replay;
 mod replay_again;
 mod rules;

@@ -5,7 +5,7 @@ use oasis_tls::{ClientFiles, TlsError};
 use std::{path::PathBuf, sync::Arc, time::Duration};
 use ureq::{
     Agent,
-    http::{Response, StatusCode},
+    http::{HeaderMap, Response, StatusCode, response::Parts},
     tls::{Certificate, RootCerts, TlsConfig},
     unversioned::{resolver::DefaultResolver, transport::DefaultConnector},
 };
@@ -62,6 +62,36 @@ pub struct RequestError {
     pub retry_after: Option<Duration>,
     /// For people. It can have texts of the server.
     pub why: String,
+}
+
+/// An answer of a server, whatever its status is.
+#[derive(Debug, Clone)]
+pub struct Answer {
+    status: StatusCode,
+    text: String,
+    headers: HeaderMap,
+}
+
+impl Answer {
+    /// The status of HTTP.
+    pub fn status(&self) -> u16 {
+        self.status.as_u16()
+    }
+
+    /// Returns a header; its name in lower case.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name).and_then(|value| value.to_str().ok())
+    }
+
+    /// Returns the time after which the server asks for the next attempt.
+    pub fn retry_after(&self) -> Option<Duration> {
+        retry_after(&self.headers)
+    }
+
+    /// Returns why the server has refused, for people.
+    pub fn refusal(&self) -> String {
+        refusal(self.status, &self.text)
+    }
 }
 
 /// The extent of a failure.
@@ -127,6 +157,19 @@ impl Client {
         Ok(answer(request.send(body), self.max_answer_bytes)?.unwrap_or_default())
     }
 
+    /// Posts bytes. Returns the answer, whatever its status is. The headers name the type of the content.
+    ///
+    /// # Errors
+    /// If there is no answer in time.
+    pub fn send(&self, url: &str, headers: &[(&str, &str)], body: &[u8]) -> Result<Answer, RequestError> {
+        let mut request = self.agent.post(url);
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let (head, text) = receive(request.send(body), self.max_answer_bytes)?;
+        Ok(Answer { status: head.status, text: text.unwrap_or_default(), headers: head.headers })
+    }
+
     /// Reads a text.
     ///
     /// # Errors
@@ -145,18 +188,35 @@ fn answer(
     answer: Result<Response<ureq::Body>, ureq::Error>,
     max_bytes: u64,
 ) -> Result<Result<String, ureq::Error>, RequestError> {
-    let (head, mut body) = answer.map_err(unreachable)?.into_parts();
+    let (head, text) = receive(answer, max_bytes)?;
     let status = head.status;
-    // Reading the answer lets the connection be used again; a longer answer ends it.
-    let text = body.with_config().limit(max_bytes).lossy_utf8(true).read_to_string();
     if status.is_success() {
         return Ok(text);
     }
-    let retry_after = head.headers.get("retry-after").and_then(|value| value.to_str().ok()).and_then(pause);
-    let hint = if status.is_redirection() { " (redirections are not followed)" } else { "" };
-    let why = format!("the server answered {status}{hint}: {}", text.unwrap_or_default().trim());
-    let why = why.trim_end_matches(": ").to_owned();
+    let retry_after = retry_after(&head.headers);
+    let why = refusal(status, &text.unwrap_or_default());
     Err(RequestError { scope: scope(status, retry_after.is_some()), retry_after, why })
+}
+
+/// Returns head and text of an answer.
+fn receive(
+    answer: Result<Response<ureq::Body>, ureq::Error>,
+    max_bytes: u64,
+) -> Result<(Parts, Result<String, ureq::Error>), RequestError> {
+    let (head, mut body) = answer.map_err(unreachable)?.into_parts();
+    // Reading the answer lets the connection be used again; a longer answer ends it.
+    let text = body.with_config().limit(max_bytes).lossy_utf8(true).read_to_string();
+    Ok((head, text))
+}
+
+fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+    headers.get("retry-after").and_then(|value| value.to_str().ok()).and_then(pause)
+}
+
+fn refusal(status: StatusCode, text: &str) -> String {
+    let hint = if status.is_redirection() { " (redirections are not followed)" } else { "" };
+    let why = format!("the server answered {status}{hint}: {}", text.trim());
+    why.trim_end_matches(": ").to_owned()
 }
 
 fn unreachable(error: ureq::Error) -> RequestError {

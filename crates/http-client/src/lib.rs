@@ -15,7 +15,7 @@ mod public_address;
 mod secret_file;
 mod url;
 
-pub use client::{Client, ClientConfig, Reach, RequestError, Scope};
+pub use client::{Answer, Client, ClientConfig, Reach, RequestError, Scope};
 pub use secret_file::{BadSecretFile, Secret};
 pub use ureq::http::Uri;
 pub use url::{BadUrl, is_encrypted, is_loopback, is_loopback_host, parse_url, visible_url};

@@ -41,6 +41,7 @@ features! {
     MQTT: "mqtt", "MQTT", true;
     MQTT_PUBLISH: "mqtt-publish", "publishing to MQTT", true;
     PROMETHEUS: "prometheus", "Prometheus remote write", true;
+    REMOTE_WRITE: "remote-write", "remote write to Prometheus", true;
     MDNS: "mdns", "mDNS", true;
     NATS: "nats", "NATS", false;
     DDS: "dds", "DDS", false;

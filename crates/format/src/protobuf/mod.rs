@@ -14,8 +14,7 @@ mod message;
 #[cfg(feature = "mcap")]
 mod message_writer;
 mod wire;
-#[cfg(feature = "mcap")]
-mod wire_writer;
+pub mod wire_writer;
 
 #[cfg(feature = "mcap")]
 pub(crate) use descriptor_writer::descriptor_set;

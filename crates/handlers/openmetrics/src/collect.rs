@@ -1,14 +1,13 @@
 //! Collects the content of a scrape: the state of the DAC, and the newest samples.
 
-use crate::exposition::{Exposition, Kind};
-use oasis_dac::{Admission, Dac, Evicted, Instance, SOFTWARE, ShardFigures};
-use oasis_format::table::{Cell, Column, Table};
-use oasis_store::History;
-use oasis_wire::pattern::matches;
-use oasis_wire::{
-    batch::Batch,
-    schema::{Behavior, ProbeType},
+use crate::{
+    exposition::{Exposition, Kind},
+    families::Families,
 };
+use oasis_dac::{Admission, Dac, Evicted, Instance, SOFTWARE, ShardFigures};
+use oasis_format::table::Cell;
+use oasis_store::History;
+use oasis_wire::{batch::Batch, pattern::matches};
 use std::{
     collections::{BTreeMap, BTreeSet},
     ptr,
@@ -150,38 +149,23 @@ pub fn newest_values(dac: &Dac, patterns: &[String], out: &mut Exposition) {
             continue;
         }
         // Instances of one type often follow one another.
-        let known = families.take().filter(|known| ptr::eq(&*known.probe_type, &*instance.probe_type));
+        let known = families.take().filter(|known| ptr::eq(known.probe_type(), &*instance.probe_type));
         let of_type = families.insert(known.unwrap_or_else(|| Families::new(&instance.probe_type)));
         newest_of(&instance, of_type, out);
     }
 }
 
-/// A probe type, and the name of the family of each of its columns.
-struct Families {
-    probe_type: Arc<ProbeType>,
-    table: Table,
-    names: Vec<String>,
-}
-
-impl Families {
-    fn new(probe_type: &Arc<ProbeType>) -> Self {
-        let table = Table::new(probe_type);
-        let names = table.columns.iter().map(|column| family_name(&table.name, column)).collect();
-        Self { probe_type: probe_type.clone(), table, names }
-    }
-}
-
-fn newest_of(instance: &Instance, Families { table, names, .. }: &Families, out: &mut Exposition) {
+fn newest_of(instance: &Instance, families: &Families, out: &mut Exposition) {
     let Some(segment) = instance.log.latest() else { return };
     // A batch with invalid columns has no newest sample; only its header was checked before.
     let Ok(batch) = Batch::parse(segment.batch(), &instance.probe_type) else { return };
     let Some(sample) = batch.samples().next_back() else { return };
     let labels = [("node", &*instance.node), ("instance", &*instance.name)];
     let mut served = BTreeSet::new();
-    for ((column, name), cell) in table.columns.iter().zip(names).zip(table.cells(&sample.values)) {
+    for (family, cell) in families.columns(&sample.values) {
         let Some(value) = number(&cell) else { continue };
-        if served.insert(name) {
-            out.sample((name, kind(column), &help(column)), &labels, &value, Some(sample.time));
+        if served.insert(&family.name) {
+            out.sample((&family.name, family.kind, &family.help), &labels, &value, Some(sample.time));
         } else {
             // Prometheus refuses an answer that has a series twice.
             out.leave_out_duplicate();
@@ -203,32 +187,5 @@ fn number(cell: &Cell<'_>) -> Option<String> {
         Cell::Real64(value) => Some(real(*value, value.to_string())),
         Cell::Boolean(value) => Some(u8::from(*value).to_string()),
         Cell::Nothing | Cell::Text(_) => None,
-    }
-}
-
-fn kind(column: &Column) -> Kind {
-    if column.behavior == Some(Behavior::Counter) { Kind::Counter } else { Kind::Gauge }
-}
-
-/// `TABLE_COLUMN`, in the letters that a metric's name may have. Counters get their `_total` later.
-fn family_name(table: &str, column: &Column) -> String {
-    let plain = |character: char| {
-        if character.is_ascii_alphanumeric() { character.to_ascii_lowercase() } else { '_' }
-    };
-    let mut name: String = format!("{table}_{}", column.name).chars().map(plain).collect();
-    if name.starts_with(|first: char| first.is_ascii_digit()) {
-        name.insert(0, '_');
-    }
-    match name.strip_suffix("_total").filter(|_| kind(column) == Kind::Counter) {
-        Some(stem) => stem.to_owned(),
-        None => name,
-    }
-}
-
-fn help(column: &Column) -> String {
-    let doc = column.doc.as_deref().unwrap_or(&column.name).trim();
-    match &column.unit {
-        Some(unit) => format!("{doc} [{unit}]"),
-        None => doc.to_owned(),
     }
 }

@@ -22,6 +22,10 @@
 
 mod collect;
 mod exposition;
+mod families;
+
+pub use exposition::Kind;
+pub use families::{Families, Family};
 
 use exposition::Exposition;
 use oasis_dac::Dac;

@@ -3,7 +3,7 @@
 use super::Config;
 use crate::features::{
     CAN, DDS, Feature, INFLUXDB, MAIL, MAVLINK, MDNS, MQTT, MQTT_PUBLISH, NATS, OIDC, OTLP, POSTGRESQL,
-    POSTGRESQL_PROTOCOL, PROMETHEUS,
+    POSTGRESQL_PROTOCOL, PROMETHEUS, REMOTE_WRITE,
 };
 use oasis_notify::DestinationConfig;
 
@@ -30,6 +30,7 @@ impl Config {
         ask(self.influxdb.enabled, INFLUXDB, "[influxdb]");
         ask(self.otlp.enabled, OTLP, "[otlp]");
         ask(self.prometheus.enabled, PROMETHEUS, "[prometheus]");
+        ask(!self.remote_write.url.is_empty(), REMOTE_WRITE, "[remote_write]");
         ask(!self.mqtt.url.is_empty(), MQTT, "[mqtt]");
         ask(!self.mqtt_publish.url.is_empty(), MQTT_PUBLISH, "[mqtt_publish]");
         ask(!self.mavlink.links.is_empty(), MAVLINK, "[mavlink]");
@@ -64,6 +65,7 @@ mod tests {
             ("[influxdb]\nenabled = true", INFLUXDB, "[influxdb]"),
             ("[otlp]\nenabled = true", OTLP, "[otlp]"),
             ("[prometheus]\nenabled = true", PROMETHEUS, "[prometheus]"),
+            ("[remote_write]\nurl = 'http://127.0.0.1:9090/api/v1/write'", REMOTE_WRITE, "[remote_write]"),
             ("[mqtt]\nurl = 'mqtt://localhost'", MQTT, "[mqtt]"),
             ("[mqtt_publish]\nurl = 'mqtt://localhost'", MQTT_PUBLISH, "[mqtt_publish]"),
             ("[mavlink]\nlinks = ['udpin:127.0.0.1:14550']", MAVLINK, "[mavlink]"),

@@ -84,6 +84,8 @@ pub const RANGES: &[(&str, RangeInclusive<u64>)] = &[
     ("otlp_export.max_series", COUNT),
     ("prometheus.max_nodes", COUNT),
     ("prometheus.max_series", COUNT),
+    ("remote_write.interval_seconds", 1..=86_400),
+    ("remote_write.max_instances", COUNT),
     ("postgresql_protocol.max_connections", COUNT),
     ("mqtt.max_nodes", COUNT),
     ("mqtt.max_series", COUNT),

@@ -92,6 +92,7 @@ sections! {
     otlp: oasis_otlp::Otlp,
     otlp_export: oasis_otlp_export::OtlpExport,
     prometheus: oasis_prometheus::Prometheus,
+    remote_write: oasis_remote_write::RemoteWrite,
     mqtt: oasis_mqtt::Mqtt,
     mqtt_publish: oasis_mqtt_publish::MqttPublish,
     mavlink: oasis_mavlink::Mavlink,

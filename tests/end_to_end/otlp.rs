@@ -1,6 +1,6 @@
 //! OTLP: the SDK of Python, JSON, tokens, sizes, kills.
 
-use crate::harness::{Oasis, eventually, get, kill_beneath, oasis, repository};
+use crate::harness::{Oasis, eventually, get, instance, kill_beneath, oasis, own_address, repository};
 use serde_json::{Value, json};
 use std::{
     collections::BTreeMap,
@@ -196,6 +196,85 @@ fn the_program_of_the_guide_becomes_an_instance() {
     assert!(found.len() >= 3 && found.keys().all(|(name, _)| name == "temperature,pump=p1"), "{found:?}");
     let first: Vec<_> = found.values().take(3).map(|row| row["value"].clone()).collect();
     assert_eq!(first, [21.5, 22.5, 23.5]);
+}
+
+/// A DAC with an address for OTLP alone.
+fn dac_with_listener(folder: &Path, listen: &str, more: &[&str]) -> Oasis {
+    let config = folder.join("oasis.toml");
+    let text = format!("[otlp]\nenabled = true\nlisten = {listen:?}\n\n[rules]\nenabled = false\n");
+    fs::write(&config, text).unwrap();
+    let dac = Oasis::dac(&[&["--config", config.to_str().unwrap()], more].concat());
+    assert_eq!(dac.fact("otlp"), listen);
+    dac
+}
+
+fn status(listen: &str, path: &str, headers: &[(&str, &str)]) -> u16 {
+    let agent: Agent = Agent::config_builder().http_status_as_error(false).build().into();
+    let mut request = agent.post(format!("http://{listen}{path}")).header("content-type", JSON);
+    for (name, value) in headers {
+        request = request.header(*name, *value);
+    }
+    request.send(&b"{}"[..]).unwrap().status().as_u16()
+}
+
+#[test]
+fn an_sdk_sends_to_the_address_of_otlp_which_has_nothing_else() {
+    let folder = tempfile::tempdir().unwrap();
+    let listen = own_address();
+    let dac = dac_with_listener(folder.path(), &listen, &[]);
+    let guide = fs::read_to_string(repository().join("docs/guides/receive-opentelemetry.md")).unwrap();
+    let (_, program) = guide.split_once("```python\n").unwrap();
+    let (program, _) = program.split_once("```").unwrap();
+    let done = python()
+        .args(["-c", program])
+        .env("OTEL_EXPORTER_OTLP_ENDPOINT", format!("http://{listen}"))
+        .env("OTEL_SERVICE_NAME", "pump")
+        .output()
+        .unwrap();
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    let received = &instance(&dac, "otlp-pump", "temperature,pump=p1").unwrap()["ledger"]["received"];
+    assert!(received.as_u64() >= Some(3), "{received}");
+
+    for path in ["/v1/metrics", "/v1/logs", "/v1/traces"] {
+        assert_eq!(status(&listen, path, &[]), 200, "{path}");
+        // Hosts and origins are checked as at the address of the page.
+        assert_eq!(status(&listen, path, &[("host", "foreign.example")]), 421, "{path}");
+        assert_eq!(status(&listen, path, &[("origin", "http://evil.example")]), 403, "{path}");
+    }
+    for path in [
+        "/",
+        "/api/v1/nodes",
+        "/metrics",
+        "/healthz",
+        "/ws",
+        "/api/v1/write",
+        "/v1/metrics/",
+        "/v1/x",
+        "//v1/logs",
+    ] {
+        assert_eq!(status(&listen, path, &[]), 404, "{path}");
+        let got = ureq::get(format!("http://{listen}{path}")).call();
+        assert!(matches!(got, Err(ureq::Error::StatusCode(404))), "{path}: {got:?}");
+    }
+}
+
+#[test]
+fn the_address_of_otlp_asks_for_a_token_once_there_are_accounts() {
+    let folder = tempfile::tempdir().unwrap();
+    let access = folder.path().join("access");
+    let access = access.to_str().unwrap();
+    let run = |arguments: &[&str]| {
+        let output = oasis().args(arguments).env("OASIS_ACCESS", access).output().unwrap();
+        String::from_utf8(output.stdout).unwrap().trim().to_owned()
+    };
+    let listen = own_address();
+    let _dac = dac_with_listener(folder.path(), &listen, &["--access", access, "--local", "token"]);
+    run(&["role", "set", "sdk", "--allow", "write otlp-pump/*"]);
+    let [writer, viewer] = [("sdk", "sdk"), ("viewer", "viewer")]
+        .map(|(name, role)| run(&["token", "create", name, "--role", role]));
+    let with = |token: &str| status(&listen, "/v1/logs", &[("authorization", &format!("Bearer {token}"))]);
+    eventually("the DAC has read the tokens", || (with(&writer) == 200).then_some(()));
+    assert_eq!((status(&listen, "/v1/logs", &[]), with("wrong"), with(&viewer)), (401, 401, 403));
 }
 
 #[test]

@@ -70,8 +70,8 @@ use axum::{
     Extension, Router,
     extract::{ConnectInfo, FromRef, Query, Request, State, rejection::QueryRejection},
     http::{HeaderMap, StatusCode, header},
-    middleware::map_response,
-    response::Response,
+    middleware::{Next, from_fn, map_response},
+    response::{IntoResponse, Response},
 };
 pub use enrollment::Enrollment;
 use layout_store::LayoutStore;
@@ -108,6 +108,8 @@ const ANNOTATIONS: &[Verb] = &[Verb::Annotations];
 const ALARMS: &[Verb] = &[Verb::Alarms];
 const LABELS: &[Verb] = &[Verb::Labels];
 const WRITE: &[Verb] = &[Verb::Write];
+/// Paths of OTLP over HTTP.
+const OTLP_PATHS: [&str; 3] = ["/v1/metrics", "/v1/logs", "/v1/traces"];
 /// The error for a page of another site that tries to send samples.
 const FOREIGN_WRITE: &str = "pages of other sites may not send samples (doors.allowed_origins)";
 
@@ -360,6 +362,22 @@ pub async fn serve(
     oasis_doors::serve(&doors, api.router(), listener, ended).await
 }
 
+/// Serves the paths of OTLP alone, with the checks and limits of [`serve`], until `ended` completes and every request has its answer.
+pub async fn serve_otlp(api: Api, listener: TcpListener, ended: impl Future<Output = ()>) {
+    let doors = api.doors.clone();
+    let router = api.router().layer(from_fn(only_otlp));
+    oasis_http::serve(&doors.http, router, listener, ended).await;
+}
+
+/// Refuses all paths but those of OTLP.
+async fn only_otlp(request: Request, next: Next) -> Response {
+    if OTLP_PATHS.contains(&request.uri().path()) {
+        return next.run(request).await;
+    }
+    let detail = format!("this address takes {} only: the page has another", OTLP_PATHS.join(", "));
+    Problem::new(StatusCode::NOT_FOUND, "not_found", detail).into_response()
+}
+
 /// `GET /`: the page, or a WebSocket for clients of 2012, which use no path.
 async fn websocket_or_page(doors: State<Doors>, peer: ConnectInfo<SocketAddr>, request: Request) -> Response {
     if request.headers().contains_key(header::UPGRADE) {
@@ -445,9 +463,9 @@ fn paths(doors: &Doors) -> Routes<Api> {
         // The path of Prometheus's own receiver of remote write.
         .post("/api/v1/write", Somewhere(WRITE), inlets::receive)
         // Paths of OTLP over HTTP.
-        .post("/v1/metrics", Somewhere(WRITE), inlets::receive)
-        .post("/v1/logs", Somewhere(WRITE), inlets::receive)
-        .post("/v1/traces", Somewhere(WRITE), inlets::receive)
+        .post(OTLP_PATHS[0], Somewhere(WRITE), inlets::receive)
+        .post(OTLP_PATHS[1], Somewhere(WRITE), inlets::receive)
+        .post(OTLP_PATHS[2], Somewhere(WRITE), inlets::receive)
         .get("/api/v1/shards", Everywhere(READ_VERBS), shards::list)
         .put("/api/v1/shards", Everywhere(ADMINISTRATION), shards::choose)
         // A layout names instances.

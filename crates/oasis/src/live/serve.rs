@@ -4,6 +4,7 @@ mod devices;
 mod handler_commands;
 mod listing;
 mod notify;
+mod otlp_listener;
 mod rules;
 mod running;
 mod sockets;

@@ -9,6 +9,8 @@ use serde::{Deserialize, Serialize};
 pub struct OtlpConfig {
     /// Whether OTLP is taken, on the address of the page.
     pub enabled: bool,
+    /// An address of its own for OTLP, such as `127.0.0.1:4318`, where SDKs send without settings; empty: there is none.
+    pub listen: String,
     /// Attributes of a resource whose values name its node, joined by hyphens: `otlp-SERVICE-HOST`. Those that a resource lacks are skipped.
     pub node_attributes: Vec<String>,
     /// The beginning of the name of each node, and the whole name of nodes without these attributes. If it is empty, such nodes are refused.
@@ -28,6 +30,7 @@ impl Default for OtlpConfig {
     fn default() -> Self {
         Self {
             enabled: false,
+            listen: String::new(),
             node_attributes: vec!["service.name".into(), "host.name".into()],
             node_prefix: "otlp".into(),
             left_out_attributes: vec!["otel.scope.name".into()],
@@ -50,6 +53,9 @@ pub enum BadConfig {
     /// Nothing could be taken.
     #[error("otlp.{0} is 0: nothing could be taken")]
     Zero(&'static str),
+    /// Nothing would be taken there.
+    #[error("otlp.listen is set, but otlp.enabled is false: set otlp.enabled = true")]
+    ListenOnly,
     /// The program lacks the source.
     #[error(
         "otlp.enabled needs the feature otlp, which this program was built without: cargo build --features otlp"

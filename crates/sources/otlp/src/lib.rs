@@ -79,7 +79,7 @@ impl ConfiguredHandler for Otlp {
 
     fn configured(config: OtlpConfig) -> Result<Option<Self::Handler>, BadConfig> {
         if !config.enabled {
-            return Ok(None);
+            return if config.listen.is_empty() { Ok(None) } else { Err(BadConfig::ListenOnly) };
         }
         config.check()?;
         #[cfg(feature = "source")]

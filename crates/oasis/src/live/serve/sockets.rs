@@ -74,7 +74,7 @@ pub async fn serve_doors(
 }
 
 /// Another descriptor of a listener. Without free descriptors it waits: connections that end meanwhile give theirs back.
-async fn another(listener: &std::net::TcpListener) -> TcpListener {
+pub async fn another(listener: &std::net::TcpListener) -> TcpListener {
     loop {
         match listener.try_clone().and_then(TcpListener::from_std) {
             Ok(listener) => return listener,

@@ -154,6 +154,11 @@ impl SourceNodes {
         }
     }
 
+    /// Returns whether the DAC knows an instance, of this source or of its archive.
+    pub fn is_registered(&self, node: &str, instance: &str) -> bool {
+        self.dac.registry.find(node, instance).is_some()
+    }
+
     /// The number of nodes.
     pub fn node_count(&self) -> usize {
         self.nodes.len()

@@ -48,6 +48,11 @@ impl<'w, 'n, 'a> MetricReader<'w, 'n, 'a> {
         if !self.writer.begin_item(&metric.name, scope, &mut self.point.attributes) {
             return;
         }
+        if self.is_of_another_scope(metric, scope)
+            && !self.writer.name_scope(&metric.name, scope, &mut self.point.attributes)
+        {
+            return;
+        }
         let Some((node, instance)) = self.writer.target() else { return };
         let known = self.series.get(node, instance);
         let last_start = known.map_or(0, |series| series.start);
@@ -69,7 +74,22 @@ impl<'w, 'n, 'a> MetricReader<'w, 'n, 'a> {
         if (!is_known || start > last_start)
             && let Some((node, instance)) = self.writer.target()
         {
-            self.series.set(node, instance, MetricSeries { described, start: start.max(last_start) });
+            let scope = scope.into();
+            self.series.set(node, instance, MetricSeries { described, start: start.max(last_start), scope });
+        }
+    }
+
+    /// Returns whether the instance that the metric's name stands for has the samples of another scope: two series must not become one.
+    ///
+    /// The first scope has the name without it. After a restart that may be another one, so an instance with the scope in its name comes first.
+    fn is_of_another_scope(&self, metric: &MetricItem<'a>, scope: &str) -> bool {
+        let Some((node, instance)) = self.writer.target() else { return false };
+        if scope.is_empty() && self.series.get(node, instance).is_none() {
+            return false;
+        }
+        match self.series.get(node, instance) {
+            Some(known) => *known.scope != *scope,
+            None => self.writer.has_instance_of_scope(node, &metric.name, scope, &self.point.attributes),
         }
     }
 }

@@ -27,11 +27,16 @@ pub fn write_node(config: &OtlpConfig, resource: &[Attribute<'_>], to: &mut Stri
     Ok(())
 }
 
-/// Writes the name of an instance: that of the metric, and its attributes, sorted by name.
+/// Returns whether the names of all instances have the instrumentation scope.
+pub fn names_scopes(config: &OtlpConfig) -> bool {
+    !config.left_out_attributes.iter().any(|pattern| matches(pattern, SCOPE_ATTRIBUTE))
+}
+
+/// Writes the name of an instance: that of the metric, the scope if there is one, and its attributes, sorted by name.
 pub fn write_instance(
     config: &OtlpConfig,
     name: &str,
-    scope: &str,
+    mut scope: Option<&str>,
     attributes: &mut Vec<Attribute<'_>>,
     to: &mut String,
 ) {
@@ -39,7 +44,6 @@ pub fn write_instance(
     escape(name, &['\\', ','], to);
     let is_left_out = |key: &str| config.left_out_attributes.iter().any(|pattern| matches(pattern, key));
     attributes.sort();
-    let mut scope = Some(scope).filter(|scope| !scope.is_empty() && !is_left_out(SCOPE_ATTRIBUTE));
     for (key, value) in attributes.iter().filter(|(key, _)| !is_left_out(key)) {
         if **key > *SCOPE_ATTRIBUTE
             && let Some(scope) = scope.take()
@@ -109,7 +113,8 @@ mod tests {
             let left_out_attributes = left_out.iter().map(|name| (*name).to_owned()).collect();
             let config = OtlpConfig { left_out_attributes, ..OtlpConfig::default() };
             let mut to = String::new();
-            write_instance(&config, "disk.io", "meter", &mut pairs(attributes), &mut to);
+            let scope = names_scopes(&config).then_some("meter");
+            write_instance(&config, "disk.io", scope, &mut pairs(attributes), &mut to);
             to
         };
         let attributes = [("z", "1"), ("a", "x=y,z\\"), ("http.a", "b")];

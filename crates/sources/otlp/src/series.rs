@@ -9,6 +9,8 @@ pub struct MetricSeries {
     pub described: Arc<DescribedType>,
     /// The latest start of a cumulative value, in nanoseconds; 0 if unknown.
     pub start: u64,
+    /// The instrumentation scope.
+    pub scope: Box<str>,
 }
 
 /// All series, by node and instance. A series is added once the DAC has a sample of it, so the limits of the nodes bound them.

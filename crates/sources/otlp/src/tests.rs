@@ -79,6 +79,41 @@ fn attribute(key: &str, value: &str) -> Value {
     json!({ "key": key, "value": { "stringValue": value } })
 }
 
+/// A gauge of some scopes, a point each.
+fn of_scopes(scopes: &[(&str, f64)], time: u64) -> Value {
+    let of_scope = |(name, value): &(&str, f64)| {
+        let point = json!({ "timeUnixNano": time.to_string(), "asDouble": value });
+        let metric = json!({ "name": "queue", "gauge": { "dataPoints": [point] } });
+        json!({ "scope": { "name": name }, "metrics": [metric] })
+    };
+    let all: Vec<Value> = scopes.iter().map(of_scope).collect();
+    json!({ "resourceMetrics": [{ "scopeMetrics": all, "resource": { "attributes": [attribute("service.name", "shop")] } }] })
+}
+
+#[test]
+fn metrics_of_two_scopes_with_one_name_stay_apart_also_after_a_restart_in_another_order() {
+    let mut world = World::new(OtlpConfig::default());
+    let newest = |world: &World, name: &str| world.samples(name).last().unwrap().1["value"].as_f64().unwrap();
+    let names =
+        ["otlp-shop/queue", "otlp-shop/queue,otel.scope.name=mail", "otlp-shop/queue,otel.scope.name="];
+    for (round, order) in [[0, 1, 2], [2, 1, 0], [1, 0, 2]].into_iter().enumerate() {
+        let scopes =
+            [("web", 1.0), ("mail", 2.0), ("", 3.0)].map(|(name, value)| (name, value + 10.0 * round as f64));
+        let ordered = order.map(|at| scopes[at]);
+        let body = of_scopes(&ordered, TIME + round as u64);
+        assert_eq!(world.send_json("/v1/metrics", &body), (200, json!({})));
+        let found = names.map(|name| newest(&world, name));
+        assert_eq!(found, scopes.map(|(_, value)| value), "round {round}");
+    }
+    // A new source knows no series, but the DAC has the instances.
+    world.source.close();
+    world.source = OtlpSource::new(OtlpConfig::default());
+    world.source.open(world.dac.clone(), None);
+    let body = of_scopes(&[("mail", 7.0), ("web", 8.0)], TIME + 9);
+    assert_eq!(world.send_json("/v1/metrics", &body), (200, json!({})));
+    assert_eq!([newest(&world, names[0]), newest(&world, names[1])], [8.0, 7.0]);
+}
+
 #[test]
 fn gauges_and_sums_become_samples_of_numbers() {
     let world = World::new(OtlpConfig::default());

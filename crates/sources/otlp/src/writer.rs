@@ -3,7 +3,7 @@
 use crate::{
     OtlpConfig,
     attributes::Attribute,
-    names::{write_instance, write_node},
+    names::{names_scopes, write_instance, write_node},
     walk::Resource,
 };
 use oasis_source_node::{DeclaredSample, Rejected, SourceNodes};
@@ -69,15 +69,37 @@ impl<'a> Writer<'a> {
 
     /// Begins an item: its instance is called by its name and these attributes. Returns whether it may be written; otherwise it is refused.
     pub fn begin_item(&mut self, name: &str, scope: &str, attributes: &mut Vec<Attribute<'_>>) -> bool {
-        let node = match &self.node {
-            Ok(node) => node,
-            Err(why) => {
-                let why = why.clone();
-                self.refuse(name, &why);
-                return false;
-            }
-        };
+        if let Err(why) = &self.node {
+            let why = why.clone();
+            self.refuse(name, &why);
+            return false;
+        }
+        let scope = Some(scope).filter(|scope| !scope.is_empty() && names_scopes(self.config));
         write_instance(self.config, name, scope, attributes, &mut self.instance);
+        self.check_permission(name)
+    }
+
+    /// Writes the scope into the name of the present item's instance. Returns whether that may be written; otherwise the item is refused.
+    pub fn name_scope(&mut self, name: &str, scope: &str, attributes: &mut Vec<Attribute<'_>>) -> bool {
+        write_instance(self.config, name, Some(scope), attributes, &mut self.instance);
+        self.check_permission(name)
+    }
+
+    /// Returns whether the DAC knows an instance whose name has the scope.
+    pub fn has_instance_of_scope(
+        &self,
+        node: &str,
+        name: &str,
+        scope: &str,
+        attributes: &[Attribute<'_>],
+    ) -> bool {
+        let mut instance = String::new();
+        write_instance(self.config, name, Some(scope), &mut attributes.to_vec(), &mut instance);
+        self.nodes.is_registered(node, &instance)
+    }
+
+    fn check_permission(&mut self, name: &str) -> bool {
+        let Ok(node) = &self.node else { return false };
         let is_permitted = (self.may_write)(node, &self.instance);
         if !is_permitted {
             self.written.forbidden += 1;

@@ -62,6 +62,8 @@ pub enum BadSeries {
     Labels,
     #[error("a label names a text that the message does not have")]
     Symbol,
+    #[error("the message is of another version of remote write than the content type names")]
+    Version,
 }
 
 impl From<BadWire> for BadSeries {
@@ -85,14 +87,24 @@ impl<'m> Message<'m> {
     pub fn new(version: Version, bytes: &'m [u8]) -> Result<Self, BadSeries> {
         let mut symbols = Vec::new();
         let mut rest = bytes;
-        if version == Version::V2 {
-            while let Some((field, value)) = next_field(&mut rest)? {
-                if let (4, WireValue::Bytes(text)) = (field, value) {
+        loop {
+            let (field, value) = match next_field(&mut rest) {
+                Ok(Some(field)) => field,
+                // The series before the damage are read.
+                Err(BadWire) if version == Version::V1 => break,
+                Ok(None) => break,
+                Err(damage) => return Err(damage.into()),
+            };
+            match (version, field, value) {
+                // Version 2.0 reserves the fields of version 1.0, so that each refuses a message of the other.
+                (Version::V1, 4 | 5, _) | (Version::V2, 1..=3, _) => return Err(BadSeries::Version),
+                (Version::V2, 4, WireValue::Bytes(text)) => {
                     if symbols.len() == MAX_SYMBOLS {
                         return Err(BadSeries::Symbol);
                     }
                     symbols.push(text);
                 }
+                _ => {}
             }
         }
         Ok(Self { version, rest: bytes, symbols })

@@ -196,3 +196,17 @@ proptest! {
         prop_assert!([204, 400, 403].contains(&receiver.post(content_type, &snappy(&message)).status));
     }
 }
+
+#[test]
+fn a_message_of_another_version_than_it_says_is_refused() {
+    let receiver = Receiver::new();
+    let points = [(1.0, 1)];
+    for (content_type, body) in [
+        ("application/x-protobuf;proto=io.prometheus.write.v2.Request", first_version(&LABELS, &points)),
+        ("application/x-protobuf", second_version(&LABELS, &points)),
+    ] {
+        let answer = receiver.post(content_type, &snappy(&body));
+        let text = String::from_utf8_lossy(&answer.body).into_owned();
+        assert_eq!((answer.status, text.contains("another version")), (400, true), "{text}");
+    }
+}

@@ -1,6 +1,8 @@
 //! Every sample for Debian's Prometheus, by remote write (`docs/guides/send-to-prometheus.md`).
 
-use crate::harness::{Oasis, eventually, eventually_shown, has_program, instance, ledger, oasis};
+use crate::harness::{
+    Oasis, eventually, eventually_shown, has_program, instance, ledger, oasis, wait_for_eviction,
+};
 use serde_json::Value;
 use std::{
     collections::BTreeMap,
@@ -94,12 +96,16 @@ struct Setup {
 
 impl Setup {
     fn new(peer: &Prometheus) -> Self {
+        Self::sending_to(&peer.url(), "1.0")
+    }
+
+    fn sending_to(url: &str, version: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let [config, archive, positions] =
             ["oasis.toml", "archive", "positions"].map(|name| folder.path().join(name));
+        // A log of a fraction of a minute: after an outage samples come from the archive.
         let text = format!(
-            "[rules]\nenabled = false\n\n[remote_write]\nurl = {:?}\nstate_file = {positions:?}\n",
-            peer.url()
+            "[log]\ntopic_bytes = 65536\n\n[rules]\nenabled = false\n\n[remote_write]\nurl = {url:?}\nversion = {version:?}\nstate_file = {positions:?}\n",
         );
         fs::write(&config, text).unwrap();
         Self { folder, config, archive }
@@ -186,6 +192,31 @@ fn instance_count(state: &Value) -> u64 {
 }
 
 #[test]
+fn after_an_outage_samples_come_from_the_archive() {
+    if !has_program("prometheus", "prometheus") {
+        return;
+    }
+    let peer_folder = tempfile::tempdir().unwrap();
+    let peer = Prometheus::start(peer_folder.path());
+    let (folder, address) = (peer.folder.clone(), peer.address.clone());
+    let setup = Setup::new(&peer);
+    drop(peer);
+    let dac = Oasis::dac(&setup.arguments());
+    let node = Oasis::node(dac.channel(), &["--probe", "processor@1000"]);
+    wait_for_eviction(&dac, "plant", "processor");
+    node.stop();
+    assert!(state(&dac)["failed_requests"].as_u64() > Some(0));
+    let peer = Prometheus::start_at(&folder, &address);
+    let state = all_is_sent(&dac);
+    assert!(dac.stop().success());
+    // One of several samples of a millisecond is sent.
+    let stored: Vec<u64> = setup.stored("processor", "idle_time").into_keys().collect();
+    let sent = peer.samples("oasis_sample_sequence", "processor");
+    assert_eq!(sent.iter().map(|(time, _)| *time).collect::<Vec<_>>(), stored, "{state:#}");
+    assert!(sent.is_sorted_by(|before, after| before.1 < after.1));
+}
+
+#[test]
 fn each_sample_is_there_once_although_prometheus_and_the_dac_are_killed() {
     if !has_program("prometheus", "prometheus") {
         return;
@@ -225,4 +256,39 @@ fn each_sample_is_there_once_although_prometheus_and_the_dac_are_killed() {
     }
     println!("{kills} kills of each: {} samples, {} of them there; {state}", stored.len(), sent.len());
     assert_eq!(sent.len(), stored.len(), "{state:#}");
+}
+
+#[test]
+fn a_dac_takes_both_versions_of_another_dac() {
+    for version in ["1.0", "2.0"] {
+        let folder = tempfile::tempdir().unwrap();
+        let config = folder.path().join("receiver.toml");
+        let text = "[rules]\nenabled = false\n\n[doors]\nrate_limit = 0\n\n[prometheus]\nenabled = true\nnode_label = \"node\"\n";
+        fs::write(&config, text).unwrap();
+        let receiver = Oasis::dac(&["--config", config.to_str().unwrap()]);
+        let setup = Setup::sending_to(&format!("{}/api/v1/write", receiver.http()), version);
+        let dac = Oasis::dac(&setup.arguments());
+        let node = Oasis::node(dac.channel(), &["--probe", "processor@50"]);
+        let sequence = "oasis_sample_sequence,instance=processor";
+        eventually("samples arrive", || {
+            let found = instance(&receiver, "prometheus-plant", sequence)?;
+            (found["ledger"]["received"].as_u64() > Some(50)).then_some(())
+        });
+        node.stop();
+        let state = all_is_sent(&dac);
+        assert_eq!(
+            (&state["refused_samples"], &state["not_sent"]),
+            (&0.into(), &serde_json::json!({})),
+            "{state:#}"
+        );
+        eventually("the end of the series takes the node offline", || {
+            (instance(&receiver, "prometheus-plant", sequence)?["state"] == "offline").then_some(())
+        });
+        let found = instance(&receiver, "prometheus-plant", sequence).unwrap();
+        // The end of the series is a sample there.
+        let received = found["ledger"]["received"].as_u64().unwrap();
+        assert_eq!(received, state["samples"].as_u64().unwrap() + 1, "version {version}: {state:#}");
+        assert!(dac.stop().success());
+        assert_eq!(setup.stored("processor", "idle_time").len() as u64 + 1, received);
+    }
 }

@@ -2,7 +2,7 @@
 
 use crate::{
     RemoteWriteConfig,
-    journal::{InstanceName, Journal},
+    journal::{InstanceName, InstanceRecord, Journal},
     part::Part,
     source::{ArchiveAccess, SampleChoice, Source},
     state::NotSent,
@@ -78,7 +78,13 @@ impl Sources {
                 }
                 _ => {}
             }
-            let source = Source::new(instance, journal.record(&name), access);
+            // The topic that another type has replaced is read to its end: the new one continues there.
+            let before = self.sources.get(&name).map(Source::progress);
+            let record = match before {
+                Some(_) => InstanceRecord { sent: before, in_doubt: None },
+                None => journal.record(&name),
+            };
+            let source = Source::new(instance, record, access);
             written = written.and(journal.start(&name, source.progress()));
             self.sources.insert(name, source);
         }

@@ -34,7 +34,11 @@ struct Tank {
 
 impl Tank {
     fn connect(dac: &Arc<Dac>, node: &str, run: u128) -> Self {
-        let probe_type: ProbeType = serde_json::from_str(TANK).unwrap();
+        Self::connect_as(dac, node, run, TANK)
+    }
+
+    fn connect_as(dac: &Arc<Dac>, node: &str, run: u128, schema: &str) -> Self {
+        let probe_type: ProbeType = serde_json::from_str(schema).unwrap();
         let identity = NodeIdentity {
             name: node.into(),
             uuid: Uuid::nil(),
@@ -316,4 +320,93 @@ fn a_server_of_the_first_version_is_found_out() {
     let running = Running::start(&dac, RemoteWriteConfig { version, ..config(&receiver) });
     running.until("refused_samples", &json!(1));
     assert!(running.handler.problem().is_some_and(|why| why.contains("version = \"1.0\"")));
+}
+
+#[test]
+fn samples_that_the_log_evicts_during_an_outage_are_counted_and_the_others_arrive_in_order() {
+    let log = oasis_dac::config::LogConfig { topic_bytes: 16_384, ..oasis_dac::config::LogConfig::default() };
+    let dac = Dac::new(Config { log, ..Config::default() });
+    let receiver = TestReceiver::start();
+    receiver.answer([Answering::retry_after(503, 1)]);
+    let mut tank = Tank::connect(&dac, "plant", 1);
+    let running = Running::start(&dac, config(&receiver));
+    running.until("instances", &json!(1));
+    for batch in 0..200 {
+        tank.send(&times(batch * 10..batch * 10 + 10));
+    }
+    running.until("behind", &json!(0));
+    let deadline = std::time::Instant::now() + Duration::from_secs(20);
+    let number = |name: &str| running.handler.state()[name].as_u64().unwrap();
+    let evicted = || running.handler.state()["not_sent"]["log_retention"].as_u64().unwrap_or_default();
+    while number("samples") + evicted() < 2_000 {
+        assert!(std::time::Instant::now() < deadline, "{:#}", running.handler.state());
+        std::thread::yield_now();
+    }
+    assert!(evicted() > 0 && number("samples") > 0, "{:#}", running.handler.state());
+    let level = points(&receiver.requests(), "plant_tank_level");
+    assert_eq!(level.len() as u64, number("samples"));
+    assert!(level.is_sorted_by(|before, after| before.0 < after.0), "in order");
+    assert_eq!(level.last(), Some(&(FIRST_MILLISECOND + 1_999, 2_000.0)));
+    assert!(running.handler.warnings()[0].contains("log_retention"), "{:?}", running.handler.warnings());
+}
+
+#[test]
+fn missing_samples_are_a_series_with_their_cause() {
+    let dac = Dac::new(Config::default());
+    let receiver = TestReceiver::start();
+    let mut tank = Tank::connect(&dac, "plant", 1);
+    tank.send(&times(0..2));
+    // The node has lost three.
+    tank.next += 3;
+    tank.send(&times(5..6));
+    let running = Running::start(&dac, config(&receiver));
+    running.until("samples", &json!(3));
+    let requests = receiver.requests();
+    let missing = requests
+        .iter()
+        .flatten()
+        .find(|series| series.labels["__name__"] == "oasis_dac_samples_missing_total");
+    let missing = missing.expect("the series is sent");
+    let cause = dac.registry.find("plant", "tank").unwrap().ledger().causes.keys().next().unwrap().word();
+    assert_eq!(missing.labels["cause"], cause);
+    assert_eq!(missing.points, [(FIRST_MILLISECOND + 5, 3.0)]);
+}
+
+#[test]
+fn a_type_that_another_one_replaces_is_sent_to_its_end() {
+    let dac = Dac::new(Config::default());
+    let receiver = TestReceiver::start();
+    let mut tank = Tank::connect(&dac, "plant", 1);
+    tank.send(&times(0..1));
+    let running = Running::start(&dac, config(&receiver));
+    running.until("samples", &json!(1));
+    tank.send(&times(1..4));
+    tank.session.close(now());
+    let other = TANK.replace("Plant::Tank", "Plant::Vessel").replace("0b3c9f0e", "0b3c9f0f");
+    let mut vessel = Tank::connect_as(&dac, "plant", 2, &other);
+    vessel.send(&times(4..6));
+    running.until("samples", &json!(6));
+    let requests = receiver.requests();
+    let times = |name: &str| -> Vec<i64> {
+        let values = points(&requests, name).into_iter().filter(|(_, value)| value.to_bits() != STALE);
+        values.map(|(time, _)| time - FIRST_MILLISECOND).collect()
+    };
+    assert_eq!(times("plant_tank_level"), [0, 1, 2, 3]);
+    assert_eq!(times("plant_vessel_level"), [4, 5]);
+    assert_eq!(running.handler.state()["not_sent"], json!({}));
+}
+
+#[test]
+fn a_token_goes_into_the_header() {
+    let folder = tempfile::tempdir().unwrap();
+    let token_file = folder.path().join("token");
+    std::fs::write(&token_file, "hush\n").unwrap();
+    std::fs::set_permissions(&token_file, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
+    let dac = Dac::new(Config::default());
+    let receiver = TestReceiver::start();
+    let mut tank = Tank::connect(&dac, "plant", 1);
+    tank.send(&times(0..1));
+    let running = Running::start(&dac, RemoteWriteConfig { token_file, ..config(&receiver) });
+    running.until("samples", &json!(1));
+    assert!(receiver.head().contains("authorization: bearer hush\r\n"), "{}", receiver.head());
 }

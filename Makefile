@@ -286,7 +286,7 @@ fuzz: ## Fuzz each parser for FUZZ_SECONDS (600) (nightly)
 	@cargo fuzz --version >/dev/null 2>&1 || cargo install --locked cargo-fuzz
 	for target in pdl_compile pdl_format; do \
 	  $(FUZZ) $$target fuzz/corpus/$$target crates/pdl/tests/corpus/good crates/pdl/tests/corpus/bad pdl -- -dict=fuzz/pdl.dict $(FUZZ_LIMITS); done
-	for target in batch_decode batch_round_trip can configuration data_channel device_link eisa_decode file_spool http mavlink mcap_read mqtt otlp postgresql_protocol recording_read remote_write rules_compile segment_file sql websocket_decode websocket_messages; do \
+	for target in batch_decode batch_round_trip can configuration data_channel device_link eisa_decode file_spool http mavlink mcap_read metric_family mqtt otlp postgresql_protocol recording_read remote_write rules_compile segment_file sql websocket_decode websocket_messages; do \
 	  $(FUZZ) $$target fuzz/corpus/$$target fuzz/seeds/$$target -- $(FUZZ_LIMITS); done
 
 fuzz-go: go ## Fuzz the decoders of Go for FUZZ_SECONDS (600) each

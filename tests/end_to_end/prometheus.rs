@@ -3,6 +3,7 @@
 use crate::harness::{Oasis, eventually, eventually_shown, get, has_program, instance};
 use serde_json::{Value, json};
 use std::{
+    collections::BTreeSet,
     fs,
     io::{Read, Write},
     net::{TcpListener, TcpStream},
@@ -209,4 +210,39 @@ fn an_exporter_is_read_without_prometheus() {
     });
     let up = format!("up,instance={}", node.trim_start_matches("prometheus-"));
     eventually("it is not up", || (received(&dac, "prometheus", &up).last()?.1 == "0").then_some(()));
+}
+
+#[test]
+fn protocol_buffers_of_an_exporter_have_the_series_of_its_text() {
+    if !has_program("prometheus", "prometheus") {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let (target, exporter) = (dac(folder.path(), ""), Exporter::start());
+    let prometheus = Prometheus::start(&target, &exporter);
+    let url = format!("http://{}/metrics", prometheus.address);
+    let ready = || ureq::get(&url).call().ok().map(|_| ());
+    eventually("Prometheus answers", ready);
+    let node = format!("prometheus-{}", prometheus.address);
+    let series = |more: &str| -> BTreeSet<String> {
+        let folder = tempfile::tempdir().unwrap();
+        let dac = dac(folder.path(), &format!("scrape = ['{url}']\nscrape_interval = 0.5\n{more}"));
+        // The last series of a scrape, twice: all of the first one is registered then.
+        let last = format!("scrape_samples_scraped,instance={}", prometheus.address);
+        eventually("two scrapes", || {
+            let received = &instance(&dac, "prometheus", &last)?["ledger"]["received"];
+            (received.as_u64() >= Some(2)).then_some(())
+        });
+        let all = get(&dac, "/api/v1/instances?limit=1000");
+        let names = all["instances"].as_array().unwrap().iter().filter(|one| one["node"] == node.as_str());
+        names.map(|one| one["instance"].as_str().unwrap().to_owned()).collect()
+    };
+    let (text, protobuf) = (series(""), series("scrape_native_histograms = true\n"));
+    // Others come while Prometheus runs.
+    let is_stable =
+        |name: &&String| ["go_", "process_", "prometheus_tsdb_"].iter().any(|begin| name.starts_with(begin));
+    let stable = |all: &BTreeSet<String>| all.iter().filter(is_stable).cloned().collect::<Vec<_>>();
+    assert!(stable(&text).len() > 50, "{}: {text:?}", stable(&text).len());
+    assert_eq!(stable(&protobuf), stable(&text));
+    assert!(stable(&text).iter().any(|name| name.contains("le=+Inf")), "{text:?}");
 }

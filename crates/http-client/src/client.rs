@@ -170,6 +170,18 @@ impl Client {
         Ok(Answer { status: head.status, text: text.unwrap_or_default(), headers: head.headers })
     }
 
+    /// Reads bytes. Returns the type of their content too; an empty one if the server names none.
+    ///
+    /// # Errors
+    /// As [`Client::post`].
+    pub fn get_bytes(&self, url: &str, headers: &[(&str, &str)]) -> Result<(String, Vec<u8>), RequestError> {
+        let mut request = self.agent.get(url);
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        content(request.call(), self.max_answer_bytes)
+    }
+
     /// Reads a text.
     ///
     /// # Errors
@@ -181,6 +193,22 @@ impl Client {
         }
         answer(request.call(), self.max_answer_bytes)?.map_err(unreachable)
     }
+}
+
+/// Returns the type of the content, and the bytes.
+fn content(
+    answer: Result<Response<ureq::Body>, ureq::Error>,
+    max_bytes: u64,
+) -> Result<(String, Vec<u8>), RequestError> {
+    let found = answer.map_err(unreachable)?;
+    if !found.status().is_success() {
+        let refused = self::answer(Ok(found), max_bytes)?.map_err(unreachable)?;
+        return Ok((String::new(), refused.into_bytes()));
+    }
+    let (head, mut body) = found.into_parts();
+    let content_type = head.headers.get("content-type").and_then(|value| value.to_str().ok());
+    let bytes = body.with_config().limit(max_bytes).read_to_vec().map_err(unreachable)?;
+    Ok((content_type.unwrap_or_default().to_owned(), bytes))
 }
 
 /// Returns the text of an acceptance.

@@ -27,6 +27,8 @@ pub struct PrometheusConfig {
     pub scrape: Vec<String>,
     /// Seconds between two scrapes of an exporter.
     pub scrape_interval: f64,
+    /// Whether exporters are asked for Protocol Buffers, which have native histograms.
+    pub scrape_native_histograms: bool,
 }
 
 impl Default for PrometheusConfig {
@@ -40,6 +42,7 @@ impl Default for PrometheusConfig {
             acknowledge: Acknowledge::Stored,
             scrape: Vec::new(),
             scrape_interval: 10.0,
+            scrape_native_histograms: false,
         }
     }
 }

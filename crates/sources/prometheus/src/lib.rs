@@ -2,7 +2,7 @@
 //!
 //! The source answers `/api/v1/write` on the address of the page. In the order of a request: `body` decompresses it, `message` splits it into series with
 //! their labels and samples, `names` makes node and instance of the labels, `write` pushes the samples, `presence` finds nodes whose series have all ended.
-//! `scrape` reads exporters at intervals, and `exposition` their text.
+//! `scrape` reads exporters at intervals, `exposition` their text, and `metric_family` their Protocol Buffers with `native_histogram`.
 //! Sources: <https://prometheus.io/docs/specs/prw/remote_write_spec/>, <https://prometheus.io/docs/specs/prw/remote_write_spec_2_0/>.
 //! `docs/guides/receive-prometheus.md` is the guide. Without the feature `source`, settings that enable it are refused.
 //!
@@ -22,7 +22,11 @@ mod exposition;
 #[cfg(feature = "source")]
 mod message;
 #[cfg(feature = "source")]
+mod metric_family;
+#[cfg(feature = "source")]
 mod names;
+#[cfg(feature = "source")]
+mod native_histogram;
 #[cfg(feature = "source")]
 mod presence;
 #[cfg(feature = "source")]
@@ -37,6 +41,10 @@ mod write;
 mod tests;
 
 pub use config::{BadConfig, PrometheusConfig};
+#[cfg(feature = "source")]
+pub use metric_family::{ExposedLabels, ExposedValue, TakeSample, each_sample};
+#[cfg(feature = "source")]
+pub use native_histogram::{Buckets, NativeHistogram};
 #[cfg(feature = "source")]
 pub use source::RemoteWriteSource;
 

@@ -4,6 +4,8 @@ use crate::{
     config::target_address,
     exposition::parse_line,
     message::{Point, Series},
+    metric_family::{ExposedValue, each_sample},
+    native_histogram::NativeHistogram,
     presence::STALE,
     source::RemoteWriteSource,
 };
@@ -23,9 +25,11 @@ const MAX_SCRAPE_TIMEOUT: Duration = Duration::from_secs(10);
 /// Most samples of a scrape.
 const MAX_SAMPLES: usize = 100_000;
 const ACCEPT: &str = "text/plain; version=0.0.4";
+const PROTOBUF: &str = "application/vnd.google.protobuf";
+const ACCEPT_PROTOBUF: &str = "application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=delimited,text/plain;version=0.0.4;q=0.5";
 
 /// Labels of a series, sorted by name.
-type Labels = Vec<(String, String)>;
+pub type Labels = Vec<(String, String)>;
 
 /// A target, and its series at the last scrape.
 struct Target {
@@ -33,14 +37,35 @@ struct Target {
     /// `HOST:PORT`.
     instance: String,
     client: Result<Client, String>,
+    accept: &'static str,
     series: BTreeSet<Labels>,
+}
+
+/// The samples of a scrape.
+#[derive(Debug, Default)]
+struct Scraped {
+    samples: Vec<(Labels, Point)>,
+    histograms: Vec<ScrapedHistogram>,
+    present: BTreeSet<Labels>,
+    /// Lines and metrics that are no samples, or too many.
+    refused: u64,
+}
+
+/// A native histogram.
+#[derive(Debug)]
+pub struct ScrapedHistogram {
+    pub labels: Labels,
+    /// Milliseconds since 1970.
+    pub time: i64,
+    pub histogram: NativeHistogram,
 }
 
 /// Reads all targets until the handler has to stop.
 pub fn run(source: &RemoteWriteSource, urls: &[String], interval: Duration, stopping: &Stopping) {
+    let accept = if source.config().scrape_native_histograms { ACCEPT_PROTOBUF } else { ACCEPT };
     thread::scope(|scope| {
         for url in urls {
-            let mut target = Target::new(url, interval);
+            let mut target = Target::new(url, interval, accept);
             let scrapes = move || {
                 let mut next = Instant::now();
                 loop {
@@ -61,7 +86,7 @@ pub fn run(source: &RemoteWriteSource, urls: &[String], interval: Duration, stop
 }
 
 impl Target {
-    fn new(url: &str, interval: Duration) -> Self {
+    fn new(url: &str, interval: Duration, accept: &'static str) -> Self {
         let client = Client::new(ClientConfig {
             is_encrypted: url.starts_with("https://"),
             timeout: interval.min(MAX_SCRAPE_TIMEOUT),
@@ -73,6 +98,7 @@ impl Target {
             url: url.to_owned(),
             instance: target_address(url).to_owned(),
             client,
+            accept,
             series: BTreeSet::new(),
         }
     }
@@ -80,22 +106,10 @@ impl Target {
     /// Reads the target once, and pushes its samples and those of the scrape.
     fn scrape(&mut self, source: &RemoteWriteSource) {
         let (began, time) = (Instant::now(), milliseconds());
-        let read = self.read();
+        let read = self.read(time);
         let is_up = read.is_ok();
-        let mut present = BTreeSet::new();
-        let (mut samples, mut refused) = (Vec::new(), 0);
-        for line in read.as_deref().unwrap_or_default().lines() {
-            match parse_line(line) {
-                Ok(None) => {}
-                Ok(Some(sample)) if samples.len() < MAX_SAMPLES => {
-                    let point = Point { value: sample.value, time: sample.time.unwrap_or(time) };
-                    let labels = self.labels(sample.name, &sample.labels);
-                    present.insert(labels.clone());
-                    samples.push((labels, point));
-                }
-                Ok(Some(_)) | Err(_) => refused += 1,
-            }
-        }
+        let failure = read.as_ref().err().map(|why| format!("{}: {why}", self.url));
+        let Scraped { mut samples, histograms, present, refused } = read.unwrap_or_default();
         let ended = self.series.difference(&present).cloned();
         samples.extend(ended.map(|labels| (labels, Point { value: f64::from_bits(STALE), time })));
         let count = present.len() as f64;
@@ -111,12 +125,37 @@ impl Target {
             points: vec![*point],
             ..Series::default()
         });
-        source.push_scrape(series, refused, read.err().map(|why| format!("{}: {why}", self.url)));
+        source.push_scrape(series, &histograms, refused, failure);
     }
 
-    fn read(&self) -> Result<String, String> {
+    /// Reads the target. `time` is that of samples without one.
+    fn read(&self, time: i64) -> Result<Scraped, String> {
         let client = self.client.as_ref().map_err(Clone::clone)?;
-        client.get(&self.url, &[("accept", ACCEPT)]).map_err(|error| error.to_string())
+        let answer = client.get_bytes(&self.url, &[("accept", self.accept)]);
+        let (content_type, bytes) = answer.map_err(|error| error.to_string())?;
+        let mut scraped = Scraped::default();
+        if content_type.starts_with(PROTOBUF) {
+            let refused = each_sample(&bytes, &mut |name, labels, value, at| {
+                let (labels, time) = (self.labels(name, labels), at.unwrap_or(time));
+                match value {
+                    ExposedValue::Number(value) => scraped.add(labels, Point { value, time }),
+                    ExposedValue::Histogram(histogram) => scraped.add_histogram(labels, time, histogram),
+                }
+            });
+            scraped.refused += refused.map_err(|error| error.to_string())?;
+            return Ok(scraped);
+        }
+        for line in String::from_utf8_lossy(&bytes).lines() {
+            match parse_line(line) {
+                Ok(None) => {}
+                Ok(Some(sample)) => {
+                    let point = Point { value: sample.value, time: sample.time.unwrap_or(time) };
+                    scraped.add(self.labels(sample.name, &sample.labels), point);
+                }
+                Err(_) => scraped.refused += 1,
+            }
+        }
+        Ok(scraped)
     }
 
     /// Returns the labels with those of the target. A label `instance` of the exporter is called `exported_instance`, as Prometheus does.
@@ -129,6 +168,25 @@ impl Target {
         }
         labels.sort_unstable();
         labels
+    }
+}
+
+impl Scraped {
+    fn add(&mut self, labels: Labels, point: Point) {
+        if self.samples.len() + self.histograms.len() == MAX_SAMPLES {
+            self.refused += 1;
+            return;
+        }
+        self.present.insert(labels.clone());
+        self.samples.push((labels, point));
+    }
+
+    fn add_histogram(&mut self, labels: Labels, time: i64, histogram: &NativeHistogram) {
+        if self.samples.len() + self.histograms.len() == MAX_SAMPLES {
+            self.refused += 1;
+            return;
+        }
+        self.histograms.push(ScrapedHistogram { labels, time, histogram: histogram.clone() });
     }
 }
 

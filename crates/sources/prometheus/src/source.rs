@@ -6,7 +6,8 @@ use crate::{
     message::{Message, Series, Version},
     names::Names,
     presence::Presence,
-    write::{Writer, Written},
+    scrape::ScrapedHistogram,
+    write::{HistogramTypes, Writer, Written},
 };
 use oasis_dac::Dac;
 use oasis_handler::{Acknowledge, InletAnswer, InletRequest, StoredSamples};
@@ -34,6 +35,7 @@ struct OpenSource {
     nodes: SourceNodes,
     presence: Presence,
     repeats: Repeats,
+    histogram_types: HistogramTypes,
     archive: Option<Arc<dyn StoredSamples>>,
 }
 
@@ -89,7 +91,13 @@ impl RemoteWriteSource {
         };
         let nodes = SourceNodes::new(dac, "oasis prometheus", limits).resuming(archive.clone());
         let (presence, repeats) = (Presence::default(), Repeats::default());
-        *self.source() = Some(OpenSource { nodes, presence, repeats, archive });
+        *self.source() = Some(OpenSource {
+            nodes,
+            presence,
+            repeats,
+            histogram_types: HistogramTypes::default(),
+            archive,
+        });
     }
 
     /// Takes no requests any more; its nodes leave.
@@ -194,6 +202,7 @@ impl RemoteWriteSource {
     pub fn push_scrape<'m>(
         &self,
         series: impl Iterator<Item = Series<'m>>,
+        histograms: &[ScrapedHistogram],
         refused: u64,
         failure: Option<String>,
     ) {
@@ -204,6 +213,8 @@ impl RemoteWriteSource {
         let mut writer =
             Writer { config: &self.config, may_write: &|_, _| true, nodes, presence, written, names };
         series.for_each(|mut series| writer.push(&mut series));
+        let (types, mut row) = (&mut source.histogram_types, Vec::new());
+        histograms.iter().for_each(|histogram| writer.push_histogram(histogram, types, &mut row));
         let mut written = writer.written;
         if refused > 0 {
             written.refuse(refused, "lines of a scrape are no samples, or too many");

@@ -1,7 +1,9 @@
 use crate::{
     PrometheusConfig,
     message::{BadSeries, Message, Point, Version},
+    native_histogram::{Buckets, NativeHistogram},
     presence::STALE,
+    scrape::ScrapedHistogram,
     source::RemoteWriteSource,
 };
 use oasis_dac::{Config, Dac};
@@ -209,4 +211,36 @@ fn a_message_of_another_version_than_it_says_is_refused() {
         let text = String::from_utf8_lossy(&answer.body).into_owned();
         assert_eq!((answer.status, text.contains("another version")), (400, true), "{text}");
     }
+}
+
+#[test]
+fn a_native_histogram_is_an_instance_beside_the_series_of_its_name() {
+    let receiver = Receiver::new();
+    let labels = LABELS.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
+    let positive = Buckets { offset: -1, counts: vec![2.0, 0.0, 3.0] };
+    let histogram = NativeHistogram {
+        count: 6.0,
+        sum: 12.5,
+        scale: 3,
+        zero_count: 1.0,
+        positive,
+        ..NativeHistogram::default()
+    };
+    let scraped = [ScrapedHistogram { labels, time: 1, histogram }];
+    for _ in 0..2 {
+        receiver.source.push_scrape(std::iter::empty(), &scraped, 0, None);
+    }
+    assert_eq!(receiver.received("load,job=a\\,b"), (2, true));
+    let instance = receiver.dac.registry.instances().pop().unwrap();
+    let newest = instance.log.latest().unwrap();
+    let batch = oasis_wire::batch::Batch::parse(newest.batch(), &instance.probe_type).unwrap();
+    let sample = batch.samples().next_back().unwrap();
+    let value =
+        serde_json::to_value(oasis_wire::value::to_json(&instance.probe_type, &sample.values)).unwrap();
+    let expected = serde_json::json!({ "histogram": {
+        "count": 6.0, "sum": 12.5, "scale": 3, "zero_count": 1.0, "zero_threshold": 0.0,
+        "positive_offset": -1, "positive_counts": [2.0, 0.0, 3.0], "negative_offset": 0, "negative_counts": [],
+    } });
+    assert_eq!(value, expected);
+    assert_eq!(receiver.source.state()["samples"], 2);
 }

@@ -4,14 +4,23 @@ use crate::{
     PrometheusConfig,
     message::{BadSeries, Message, Series},
     names::Names,
+    native_histogram::histogram_type,
     presence::Presence,
+    scrape::ScrapedHistogram,
 };
 use oasis_format::{columns::Cell, input::checked_time};
-use oasis_source_node::{SourceNodes, SourceSample};
-use std::{borrow::Cow, collections::BTreeSet};
+use oasis_source_node::{DeclaredSample, SourceNodes, SourceSample};
+use oasis_wire::schema::ProbeType;
+use std::{
+    borrow::Cow,
+    collections::{BTreeSet, HashMap},
+    sync::Arc,
+};
 
 /// Most characters of a reason: it can quote names of the sender.
 const MAX_REASON_CHARACTERS: usize = 300;
+/// Most types of native histograms that are kept; further ones are made anew.
+const MAX_CACHED_TYPES: usize = 10_000;
 const NANOSECONDS_PER_MILLISECOND: i128 = 1_000_000;
 
 /// The outcome of a request.
@@ -41,6 +50,24 @@ impl Written {
     }
 }
 
+/// Types of native histograms, by metric.
+#[derive(Debug, Default)]
+pub struct HistogramTypes(HashMap<String, Arc<ProbeType>>);
+
+impl HistogramTypes {
+    fn get(&mut self, metric: &str) -> Arc<ProbeType> {
+        if let Some(known) = self.0.get(metric) {
+            return known.clone();
+        }
+        if self.0.len() == MAX_CACHED_TYPES {
+            self.0.clear();
+        }
+        let new = Arc::new(histogram_type(metric));
+        self.0.insert(metric.to_owned(), new.clone());
+        new
+    }
+}
+
 /// Pushes samples.
 pub struct Writer<'a> {
     pub config: &'a PrometheusConfig,
@@ -62,6 +89,23 @@ impl Writer<'_> {
                     self.written.refuse(1, &why.to_string());
                 }
             }
+        }
+    }
+
+    /// Pushes a native histogram, whose type is in `types`.
+    pub fn push_histogram(&mut self, of: &ScrapedHistogram, types: &mut HistogramTypes, row: &mut Vec<u8>) {
+        let labels: Vec<(&str, &str)> = of.labels.iter().map(|(name, value)| (&**name, &**value)).collect();
+        let taken = self.names.take(&labels, self.config).and_then(|metric| {
+            let time = checked_time(i128::from(of.time) * NANOSECONDS_PER_MILLISECOND);
+            let time = time.map_err(|why| why.to_string())?;
+            of.histogram.write(row);
+            let (node, instance, probe_type) = (&*self.names.node, &*self.names.instance, types.get(metric));
+            let sample = DeclaredSample { node, instance, probe_type: &probe_type, time, row };
+            self.nodes.push_declared(&sample).map_err(|why| why.to_string())
+        });
+        match taken {
+            Ok(()) => self.written.taken += 1,
+            Err(why) => self.written.refuse(1, &why),
         }
     }
 

@@ -92,10 +92,11 @@ struct LiveSeries {
 }
 
 impl Source {
-    /// Continues where an instance was sent up to, or begins at the oldest sample of its log.
+    /// Continues where an instance was sent up to, or begins at the first sample of this run of the DAC.
     pub fn new(instance: Arc<Instance>, record: InstanceRecord, access: &ArchiveAccess) -> Self {
         let log = &instance.log;
-        let oldest = Position { epoch: log.epoch(), offset: log.state().first_offset };
+        // A log may have evicted samples before the handler saw it, as while a request is retried: they are read from the archive, or counted.
+        let oldest = Position { epoch: log.epoch(), offset: log.start() };
         let begin = Progress {
             epoch: oldest.epoch.0,
             offset: oldest.offset.0,

@@ -330,7 +330,6 @@ fn samples_that_the_log_evicts_during_an_outage_are_counted_and_the_others_arriv
     receiver.answer([Answering::retry_after(503, 1)]);
     let mut tank = Tank::connect(&dac, "plant", 1);
     let running = Running::start(&dac, config(&receiver));
-    running.until("instances", &json!(1));
     for batch in 0..200 {
         tank.send(&times(batch * 10..batch * 10 + 10));
     }

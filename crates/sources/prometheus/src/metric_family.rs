@@ -43,7 +43,7 @@ fn family_samples(family: &[u8], take: &mut TakeSample<'_>) -> Result<u64, BadWi
             (1, WireValue::Bytes(bytes)) => name = text(bytes)?,
             (4, WireValue::Bytes(metric)) => match read_metric(name, metric, take)? {
                 // Fields can come in any order, but writers write the name first.
-                Taken::All if !name.is_empty() => {}
+                MetricOutcome::All if !name.is_empty() => {}
                 _ => refused += 1,
             },
             _ => {}
@@ -53,12 +53,12 @@ fn family_samples(family: &[u8], take: &mut TakeSample<'_>) -> Result<u64, BadWi
 }
 
 /// Whether the samples of a metric were taken.
-enum Taken {
+enum MetricOutcome {
     All,
     Refused,
 }
 
-fn read_metric(name: &str, metric: &[u8], take: &mut TakeSample<'_>) -> Result<Taken, BadWire> {
+fn read_metric(name: &str, metric: &[u8], take: &mut TakeSample<'_>) -> Result<MetricOutcome, BadWire> {
     let (mut labels, mut time, mut data) = (Vec::new(), None, None);
     let mut fields = metric;
     while let Some((field, value)) = next_field(&mut fields)? {
@@ -70,12 +70,12 @@ fn read_metric(name: &str, metric: &[u8], take: &mut TakeSample<'_>) -> Result<T
         }
     }
     match data {
-        None => Ok(Taken::Refused),
+        None => Ok(MetricOutcome::Refused),
         Some((4, summary)) => read_summary(name, &labels, time, summary, take),
         Some((7, histogram)) => read_histogram(name, &labels, time, histogram, take),
         Some((_, number)) => {
             take(name, &labels, ExposedValue::Number(real(number, 1)?), time);
-            Ok(Taken::All)
+            Ok(MetricOutcome::All)
         }
     }
 }
@@ -86,7 +86,7 @@ fn read_summary(
     time: Option<i64>,
     summary: &[u8],
     take: &mut TakeSample<'_>,
-) -> Result<Taken, BadWire> {
+) -> Result<MetricOutcome, BadWire> {
     let (mut count, mut sum) = (0.0, 0.0);
     let mut fields = summary;
     while let Some((field, value)) = next_field(&mut fields)? {
@@ -102,7 +102,7 @@ fn read_summary(
     }
     take(&format!("{name}_sum"), labels, ExposedValue::Number(sum), time);
     take(&format!("{name}_count"), labels, ExposedValue::Number(count), time);
-    Ok(Taken::All)
+    Ok(MetricOutcome::All)
 }
 
 fn read_histogram(
@@ -111,7 +111,7 @@ fn read_histogram(
     time: Option<i64>,
     histogram: &[u8],
     take: &mut TakeSample<'_>,
-) -> Result<Taken, BadWire> {
+) -> Result<MetricOutcome, BadWire> {
     let (mut count, mut sum, mut has_infinity, mut is_classic) = (0.0, 0.0, false, false);
     let mut buckets = BucketReader::default();
     let bucket_name = format!("{name}_bucket");
@@ -140,11 +140,11 @@ fn read_histogram(
     take(&format!("{name}_sum"), labels, ExposedValue::Number(sum), time);
     take(&format!("{name}_count"), labels, ExposedValue::Number(count), time);
     match buckets.finish(count, sum) {
-        None => Ok(Taken::All),
-        Some(Err(_)) => Ok(Taken::Refused),
+        None => Ok(MetricOutcome::All),
+        Some(Err(_)) => Ok(MetricOutcome::Refused),
         Some(Ok(native)) => {
             take(name, labels, ExposedValue::Histogram(&native), time);
-            Ok(Taken::All)
+            Ok(MetricOutcome::All)
         }
     }
 }

@@ -323,16 +323,17 @@ fn a_server_of_the_first_version_is_found_out() {
 }
 
 #[test]
-fn samples_that_the_log_evicts_during_an_outage_are_counted_and_the_others_arrive_in_order() {
+fn samples_that_the_log_has_evicted_are_counted_and_the_others_arrive_in_order() {
     let log = oasis_dac::config::LogConfig { topic_bytes: 16_384, ..oasis_dac::config::LogConfig::default() };
     let dac = Dac::new(Config { log, ..Config::default() });
     let receiver = TestReceiver::start();
     receiver.answer([Answering::retry_after(503, 1)]);
     let mut tank = Tank::connect(&dac, "plant", 1);
-    let running = Running::start(&dac, config(&receiver));
+    // The log has evicted the first ones before the handler sees it.
     for batch in 0..200 {
         tank.send(&times(batch * 10..batch * 10 + 10));
     }
+    let running = Running::start(&dac, config(&receiver));
     running.until("behind", &json!(0));
     let deadline = std::time::Instant::now() + Duration::from_secs(20);
     let number = |name: &str| running.handler.state()[name].as_u64().unwrap();

@@ -26,16 +26,6 @@ afterEach(async () => {
   for (const oasis of started.reverse()) await oasis.stop();
 });
 
-/** The browser's own message for a refused connection; all others are the page's. */
-function ownComplaints(visit: Visit): string[] {
-  return visit.complaints.filter(
-    (text) =>
-      !/ERR_CONNECTION_(REFUSED|RESET)|ERR_EMPTY_RESPONSE|ERR_INCOMPLETE_CHUNKED_ENCODING|WebSocket/.test(
-        text,
-      ),
-  );
-}
-
 it('lists the DACs of its TEM, and opens another one with the same layout when its own ends', async () => {
   const hall1 = await run(Oasis.dac({}, '--dac-name', 'hall-1'));
   const hall2 = await run(Oasis.dac({}, '--tem', hall1.url, '--dac-name', 'hall-2'));
@@ -74,7 +64,7 @@ it('lists the DACs of its TEM, and opens another one with the same layout when i
   await page.keyboard.press('Escape');
   await hall2.kill();
   await expect.poll(() => page.getByTestId('tem-link').getAttribute('href')).toMatch(`${hall1.url}/#view=`);
-  expect(ownComplaints(visit)).toEqual([]);
+  expect(visit.ownComplaints()).toEqual([]);
 });
 
 it('chooses a DAC on the page of a TEM, and remembers it', async () => {
@@ -107,7 +97,7 @@ it('chooses a DAC on the page of a TEM, and remembers it', async () => {
   await page.goto(tem.url);
   const row = page.locator('[data-testid=dac-row][data-dac=hall-2]');
   await expect.poll(() => row.textContent()).toContain('opened last');
-  expect(ownComplaints(visit)).toEqual([]);
+  expect(visit.ownComplaints()).toEqual([]);
 });
 
 it('leads from a DAC that ends to a TEM that lives, and shows relays as such', async () => {
@@ -137,7 +127,7 @@ it('leads from a DAC that ends to a TEM that lives, and shows relays as such', a
   await expect.poll(() => page.url()).toContain(tem2.url);
   await expect.poll(() => kind('relay-1')).toBe('relay');
   await expect.poll(() => kind('hall-1')).toBe('DAC');
-  expect(ownComplaints(visit)).toEqual([]);
+  expect(visit.ownComplaints()).toEqual([]);
 });
 
 it('shows hostile names and addresses of DACs as text, and finds one of many', async () => {

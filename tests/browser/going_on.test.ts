@@ -29,16 +29,6 @@ afterEach(async () => {
   await site.stop();
 });
 
-/** The browser's own messages for servers that are gone; all others are the page's. */
-function ownComplaints(visit: Visit): string[] {
-  return visit.complaints.filter(
-    (text) =>
-      !/ERR_CONNECTION_(REFUSED|RESET)|ERR_EMPTY_RESPONSE|ERR_INCOMPLETE_CHUNKED_ENCODING|ERR_INCOMPLETE_CHUNKED_ENCODING|WebSocket/.test(
-        text,
-      ),
-  );
-}
-
 function tabs(page: Page): Promise<string[]> {
   return page.locator('.dv-default-tab-content').allTextContents();
 }
@@ -69,7 +59,7 @@ it('goes on at another DAC by itself, with its layout, and knows what it has mis
   await expect.poll(() => new URL(page.url()).hash).toBe('#watch=plant-7/processor');
   await page.getByTestId('close-arrival').click();
   expect(await page.getByTestId('arrival').count()).toBe(0);
-  expect(ownComplaints(visit)).toEqual([]);
+  expect(visit.ownComplaints()).toEqual([]);
 });
 
 it('goes on if its DAC does not end, but is silent', async () => {
@@ -104,7 +94,7 @@ it('stays if the person wants it, and goes on when they say so', async () => {
   await visit.screenshot('went-on-phone');
   const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
   expect(overflow).toBeLessThanOrEqual(0);
-  expect(ownComplaints(visit)).toEqual([]);
+  expect(visit.ownComplaints()).toEqual([]);
 });
 
 /** A DAC that relays another one, and whose settings name a page at which its own go on. */

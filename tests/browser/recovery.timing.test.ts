@@ -24,16 +24,6 @@ afterEach(async () => {
   await dac.stop();
 });
 
-/** The browser's own message for a refused connection; all others are the page's. */
-function ownComplaints(): string[] {
-  return visit.complaints.filter(
-    (text) =>
-      !/ERR_CONNECTION_(REFUSED|RESET)|ERR_EMPTY_RESPONSE|ERR_INCOMPLETE_CHUNKED_ENCODING|WebSocket/.test(
-        text,
-      ),
-  );
-}
-
 interface Ledger {
   readonly instances: {
     readonly instance: string;
@@ -67,7 +57,7 @@ it('reconnects when the DAC is killed, and shows its restart', async () => {
   expect(await visit.part('processor', 'unexplained').count()).toBe(0);
   expect(await unexplainedByDac()).toEqual({ processor: 0, memory: 0 });
   await visit.screenshot('recovered');
-  expect(ownComplaints()).toEqual([]);
+  expect(visit.ownComplaints()).toEqual([]);
 });
 
 it('shows moving values again after the node was killed and restarted', async () => {
@@ -82,5 +72,5 @@ it('shows moving values again after the node was killed and restarted', async ()
   expect(await visit.part('processor', 'unexplained').count()).toBe(0);
   expect(await unexplainedByDac()).toEqual({ processor: 0, memory: 0 });
   await visit.screenshot('node-restart');
-  expect(ownComplaints()).toEqual([]);
+  expect(visit.ownComplaints()).toEqual([]);
 });

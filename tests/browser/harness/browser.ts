@@ -62,6 +62,10 @@ export async function closeVisits(): Promise<void> {
   await Promise.all((shared?.contexts() ?? []).map((context) => context.close()));
 }
 
+/** The browser's own messages for servers that are gone: a reused connection may break in each of these ways. */
+const GONE =
+  /ERR_CONNECTION_(REFUSED|RESET|CLOSED)|ERR_SOCKET_NOT_CONNECTED|ERR_EMPTY_RESPONSE|ERR_INCOMPLETE_CHUNKED_ENCODING|WebSocket/;
+
 /** A visit of the page in a browser context of its own, with its complaints. */
 export class Visit {
   /** Errors on the console, uncaught exceptions, and breaches of the content security policy. */
@@ -89,6 +93,11 @@ export class Visit {
     });
     await visit.page.goto(url);
     return visit;
+  }
+
+  /** The complaints of the page itself. */
+  ownComplaints(): string[] {
+    return this.complaints.filter((text) => !GONE.test(text));
   }
 
   private complain(text: string): void {

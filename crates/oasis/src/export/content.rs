@@ -18,7 +18,7 @@ pub struct ContentArguments {
     /// CSV: form of the column time: iso, s, ms, us, ns, or a pattern such as '%d.%m.%Y %H:%M:%S%.3f' [default: iso].
     #[arg(long, value_name = "FORM")]
     time_format: Option<String>,
-    /// CSV: units in the names of columns, as in level [m].
+    /// CSV: units in the names of columns, in brackets.
     #[arg(long)]
     units: bool,
     /// MCAP: encoding of messages [default: json].

@@ -1,6 +1,6 @@
 //! The data channel `dds`: the byte stream of the TCP channel in messages on two topics.
 //!
-//! Each DAC of the domain reads [`TO_DAC`] and each node [`TO_NODE`]. A node asks for a DAC by its name, or for any, and opens a connection to one that
+//! Each DAC of the domain reads `TO_DAC` and each node `TO_NODE`. A node asks for a DAC by its name, or for any, and opens a connection to one that
 //! answers. Reliable topics lose a message only if a bound is reached; [`oasis_channel::carried`] notices that, and the node connects again.
 //!
 //! A connection belongs to the two writers of DDS that have opened it: messages of other writers with its id are none of it.

@@ -1,7 +1,7 @@
 //! Reads recordings of rosbag2 in SQLite: `.db3` files, and folders with `metadata.yaml`, also of several files.
 //!
 //! `folder` finds the files of a recording, `database` reads one, `topics` decodes the messages of a topic with the CDR decoder of
-//! [`crate::ros`]. Files without definitions, of Humble and earlier, have the messages that every installation of ROS 2 has.
+//! `crate::ros`. Files without definitions, of Humble and earlier, have the messages that every installation of ROS 2 has.
 
 mod database;
 mod folder;

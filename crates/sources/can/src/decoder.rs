@@ -198,7 +198,7 @@ impl Decoder {
         }
     }
 
-    /// Takes a sample of [`BUS`] each second.
+    /// Takes a sample of `BUS` each second.
     pub fn poll(&mut self, now: u64, nodes: &mut SourceNodes) {
         let (since, busy) = self.newest_bus.unwrap_or((now, self.busy_seconds));
         if self.newest_bus.is_some() && now.saturating_sub(since) < BUS_INTERVAL_NANOS {

@@ -217,7 +217,7 @@ pub fn histogram_type(metric: &str) -> ProbeType {
 }
 
 impl NativeHistogram {
-    /// Writes the row of a sample of [`histogram_type`].
+    /// Writes the row of a sample of `histogram_type`.
     pub fn write(&self, row: &mut Vec<u8>) {
         row.clear();
         let mut to = RowWriter::new(row);

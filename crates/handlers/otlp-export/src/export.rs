@@ -33,7 +33,7 @@ struct Figures {
     failed_requests: u64,
     /// Values that the collector has taken.
     points: u64,
-    /// Values of failed requests, and those that waited behind one. Each is replaced by a newer one of its series, or sent again.
+    /// Values of failed requests, and values that waited behind such a request. The handler sends each again, unless its series has a newer value.
     failed_points: u64,
     /// Values that the collector has rejected.
     rejected_points: u64,

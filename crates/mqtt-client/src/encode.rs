@@ -150,20 +150,21 @@ pub fn disconnect(to: &mut Vec<u8>) {
 
 pub(crate) fn push_packet(first: u8, body: &[u8], to: &mut Vec<u8>) {
     to.push(first);
-    push_length(body.len(), to);
+    push_varint(body.len() as u64, to);
     to.extend(body);
 }
 
-fn push_length(mut length: usize, to: &mut Vec<u8>) {
-    while length > 0x7f {
-        to.push((length & 0x7f) as u8 | 0x80);
-        length >>= 7;
+/// Appends a number in groups of 7 bits, the lowest first: the lengths of MQTT (1.5.5), and the numbers of Protocol Buffers.
+pub(crate) fn push_varint(mut value: u64, to: &mut Vec<u8>) {
+    while value > 0x7f {
+        to.push((value & 0x7f) as u8 | 0x80);
+        value >>= 7;
     }
-    to.push(length as u8);
+    to.push(value as u8);
 }
 
 fn push_properties(properties: &[u8], to: &mut Vec<u8>) {
-    push_length(properties.len(), to);
+    push_varint(properties.len() as u64, to);
     to.extend(properties);
 }
 

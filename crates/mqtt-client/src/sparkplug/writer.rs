@@ -1,6 +1,7 @@
 //! Writes payloads (6.4).
 
 use super::REBIRTH;
+use crate::encode::push_varint;
 
 /// A payload that is being written.
 #[derive(Debug)]
@@ -130,14 +131,6 @@ fn push_bytes(field: u64, content: &[u8], to: &mut Vec<u8>) {
     push_varint(field << 3 | 2, to);
     push_varint(content.len() as u64, to);
     to.extend(content);
-}
-
-fn push_varint(mut value: u64, to: &mut Vec<u8>) {
-    while value > 0x7f {
-        to.push((value & 0x7f) as u8 | 0x80);
-        value >>= 7;
-    }
-    to.push(value as u8);
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Samples that the archive reported as stored survive failures of the process and the disk (`docs/reference/archive.md`).
 
 use crate::harness::{
-    FailingSyncs, Oasis, SmallDisk, eventually, eventually_shown, get, ledger, oasis, post, request,
+    FailingSyncs, Oasis, SmallDisk, eventually, eventually_shown, get, kills, ledger, oasis, post, request,
     small_log, wait_for_eviction,
 };
 use oasis_store::{ArchiveConfig, History, PastItem};
@@ -10,7 +10,7 @@ use rustix::process::{Resource, Rlimit};
 use serde_json::{Value, json};
 use std::{
     collections::BTreeMap,
-    env, fs,
+    fs,
     hash::{BuildHasher, Hasher, RandomState},
     io::{BufRead, BufReader, Seek, SeekFrom},
     path::{Path, PathBuf},
@@ -140,7 +140,7 @@ fn the_archive_is_stopped_and_started_while_the_dac_runs() {
 
 #[test]
 fn stored_samples_survive_kill_9_at_any_time() {
-    let kills = env::var("OASIS_TEST_KILLS").map_or(KILLS, |kills| kills.parse().expect("a number"));
+    let kills = kills(KILLS);
     let folder = tempfile::tempdir().unwrap();
     let mut dac = Oasis::dac(&at(folder.path()));
     let (listen, channel) = (dac.listen().to_owned(), dac.channel().to_owned());

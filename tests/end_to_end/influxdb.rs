@@ -182,10 +182,9 @@ fn what_is_acknowledged_is_stored_once_whenever_the_dac_is_killed() {
     let folder = tempfile::tempdir().unwrap();
     let options = options(folder.path());
     let options: Vec<&str> = options.iter().map(String::as_str).collect();
-    let acknowledged = kill_beneath(
-        |http, channel| Oasis::dac_at(http, channel, &options),
-        |http, number| write_to(&format!("http://{http}/write"), "", &body(number)).0 == 204,
-    );
+    let acknowledged = kill_beneath(&options, |http, number| {
+        write_to(&format!("http://{http}/write"), "", &body(number)).0 == 204
+    });
     let found = rows(
         folder.path(),
         "SELECT number, count(*) AS n, count(DISTINCT at) AS different FROM pump GROUP BY number",

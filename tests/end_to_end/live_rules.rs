@@ -1,14 +1,14 @@
 //! Rules that the DAC evaluates while samples come (`docs/guides/write-rules.md`): no event is lost or twice, whatever is killed, and a recording gives the
 //! same ones.
 
-use crate::harness::{Oasis, eventually, get, ledger, oasis};
+use crate::harness::{Oasis, eventually, get, kills, ledger, oasis};
 use oasis_alarms::{Alarms, JournalEntry, JournalFilter, JournalKind, Limits};
 use oasis_rules::Standing;
 use oasis_wire::time;
 use serde_json::{Map, Value, json};
 use std::{
     collections::BTreeMap,
-    env, fs,
+    fs,
     path::PathBuf,
     time::{SystemTime, UNIX_EPOCH},
 };
@@ -201,7 +201,7 @@ fn sorted(mut lines: Vec<String>) -> Vec<String> {
 #[test]
 fn after_kills_of_dac_and_node_the_journal_has_each_event_of_the_recording_once() {
     let plant = Plant::new(RULES);
-    let kills = env::var("OASIS_TEST_KILLS").map_or(KILLS, |kills| kills.parse().expect("a number"));
+    let kills = kills(KILLS);
     let mut dac = plant.dac();
     let (listen, channel) = (dac.listen().to_owned(), dac.channel().to_owned());
     let mut node = Oasis::node(&channel, LOAD);

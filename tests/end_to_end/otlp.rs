@@ -353,10 +353,9 @@ fn what_is_acknowledged_is_stored_once_whenever_the_dac_is_killed() {
     let folder = tempfile::tempdir().unwrap();
     let options = options(folder.path());
     let options: Vec<&str> = options.iter().map(String::as_str).collect();
-    let acknowledged = kill_beneath(
-        |http, channel| Oasis::dac_at(http, channel, &options),
-        |http, number| send_once(&format!("http://{http}"), "", &sum(number)).0 == 200,
-    );
+    let acknowledged = kill_beneath(&options, |http, number| {
+        send_once(&format!("http://{http}"), "", &sum(number)).0 == 200
+    });
     let found = rows(
         folder.path(),
         "SELECT value, count(*) AS n, count(DISTINCT time_ns) AS times FROM work GROUP BY value",

@@ -1,12 +1,12 @@
 //! Every sample for Debian's Prometheus, by remote write (`docs/guides/send-to-prometheus.md`).
 
 use crate::harness::{
-    Oasis, eventually, eventually_shown, has_program, instance, ledger, oasis, wait_for_eviction,
+    Oasis, eventually, eventually_shown, has_program, instance, kills, ledger, oasis, wait_for_eviction,
 };
 use serde_json::Value;
 use std::{
     collections::BTreeMap,
-    env, fs,
+    fs,
     net::TcpListener,
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
@@ -221,7 +221,7 @@ fn each_sample_is_there_once_although_prometheus_and_the_dac_are_killed() {
     if !has_program("prometheus", "prometheus") {
         return;
     }
-    let kills = env::var("OASIS_TEST_KILLS").map_or(KILLS, |kills| kills.parse().expect("a number"));
+    let kills = kills(KILLS);
     let peer_folder = tempfile::tempdir().unwrap();
     let mut peer = Prometheus::start(peer_folder.path());
     let setup = Setup::new(&peer);

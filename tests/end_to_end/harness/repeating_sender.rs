@@ -1,19 +1,17 @@
 //! A sender that repeats each request until it is answered, while the DAC is killed again and again.
 
-use super::{Oasis, POLL_INTERVAL, eventually, own_address};
+use super::{Oasis, POLL_INTERVAL, eventually, kills, own_address};
 use std::{
     sync::atomic::{AtomicBool, AtomicU64, Ordering},
     thread,
 };
 
-/// Kills of a test; `OASIS_KILLS=20` takes longer.
-fn kills() -> u64 {
-    std::env::var("OASIS_KILLS").ok().and_then(|kills| kills.parse().ok()).unwrap_or(4)
-}
+/// Kills in a usual run.
+const KILLS: u32 = 4;
 
-/// Starts a DAC at an address that stays the same, and kills it while requests are on their way. `send` sends the request of this number to the address,
-/// and returns whether it was acknowledged. Returns how many were.
-pub fn kill_beneath(start: impl Fn(&str, &str) -> Oasis, send: impl Fn(&str, u64) -> bool + Sync) -> u64 {
+/// Starts a DAC with these options at an address that stays the same, and kills it while requests are on their way. `send` sends the request of this
+/// number to the address, and returns whether it was acknowledged. Returns how many were.
+pub fn kill_beneath(options: &[&str], send: impl Fn(&str, u64) -> bool + Sync) -> u64 {
     let (acknowledged, is_over) = (AtomicU64::new(0), AtomicBool::new(false));
     let (http, channel) = (own_address(), own_address());
     thread::scope(|scope| {
@@ -33,12 +31,12 @@ pub fn kill_beneath(start: impl Fn(&str, &str) -> Oasis, send: impl Fn(&str, u64
                 (acknowledged.load(Ordering::Relaxed) >= before + count).then_some(())
             });
         };
-        for kill in 0..kills() {
-            let dac = start(&http, &channel);
-            more(2 + kill % 5);
+        for kill in 0..kills(KILLS) {
+            let dac = Oasis::dac_at(&http, &channel, options);
+            more(2 + u64::from(kill % 5));
             dac.kill();
         }
-        let _last = start(&http, &channel);
+        let _last = Oasis::dac_at(&http, &channel, options);
         more(1);
         is_over.store(true, Ordering::Relaxed);
         // Its last request is answered before the DAC ends.

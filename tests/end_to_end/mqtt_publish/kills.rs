@@ -2,7 +2,7 @@
 
 use super::{OPEN, Peer, arguments, until};
 use crate::{
-    harness::{Oasis, eventually_shown, has_program, instance},
+    harness::{Oasis, eventually_shown, has_program, instance, kills},
     mqtt::{Broker, MOSQUITTO},
 };
 use serde_json::{Value, json};
@@ -34,13 +34,12 @@ impl Numbers {
     }
 }
 
-/// `OASIS_MQTT_KILLS` sets the number of rounds, and prints the figures.
 #[test]
 fn after_kills_of_broker_and_dac_each_sample_is_published_or_declared() {
     if !has_program(MOSQUITTO, "mosquitto mosquitto-clients") {
         return;
     }
-    let rounds = std::env::var("OASIS_MQTT_KILLS").ok().and_then(|rounds| rounds.parse().ok());
+    let rounds = kills(3);
     let mut broker = Broker::start(OPEN);
     let mut peer = Peer::start(&broker, "5", "reader", &["oasis/#"]);
     let folder = tempfile::tempdir().unwrap();
@@ -50,7 +49,7 @@ fn after_kills_of_broker_and_dac_each_sample_is_published_or_declared() {
     let (listen, channel) = (dac.listen().to_owned(), dac.channel().to_owned());
     let node = Oasis::node(&channel, &["--probe", "processor@100", "--probe", "heartbeat@50"]);
     let mut numbers = BTreeMap::new();
-    for round in 0..rounds.unwrap_or(3) {
+    for round in 0..rounds {
         let some_more = |dac: &Oasis| {
             let before = until(dac, "the connection", |state| state["connected"] == true);
             let before = before["published_samples"].as_u64().unwrap();
@@ -88,12 +87,10 @@ fn after_kills_of_broker_and_dac_each_sample_is_published_or_declared() {
         });
     }
     assert_eq!(numbers.len(), 2, "one run of two instances: {:?}", numbers.keys());
-    if let Some(rounds) = rounds {
-        for (key, of) in &numbers {
-            let (published, declared, repeated) = (of.published.len(), of.declared.len(), of.repeated);
-            println!(
-                "{rounds} rounds, {key}: {published} published, {declared} declared, {repeated} repeated, 0 unexplained"
-            );
-        }
+    for (key, of) in &numbers {
+        let (published, declared, repeated) = (of.published.len(), of.declared.len(), of.repeated);
+        println!(
+            "{rounds} rounds, {key}: {published} published, {declared} declared, {repeated} repeated, 0 unexplained"
+        );
     }
 }

@@ -1,15 +1,11 @@
+#[path = "../../test_node.rs"]
+mod test_node;
+
 use super::*;
 use crate::exposition::Kind;
-use oasis_channel::{InstanceState, NodeIdentity, NodeMessage, PROTOCOL, RegisteredInstance, frame::Frame};
 use oasis_dac::{Config, now, session::NodeSession};
-use oasis_wire::{
-    batch::{Encoder, Fields},
-    probe_kind::ProbeKind,
-    schema::ProbeType,
-    value::RowWriter,
-};
-use tokio::sync::mpsc;
-use uuid::Uuid;
+use oasis_wire::value::RowWriter;
+use test_node::TestNode;
 
 const TANK: &str = r#"{"name": "Plant::Tank", "uuid": "0b3c9f0e-5d0c-4a7e-9a51-6f1c0e6a2d11", "version": "1.0", "metrics": [
     {"name": "level", "type": "real64", "unit": "m", "doc": "Height of the \"water\""},
@@ -30,42 +26,10 @@ fn dac() -> (Arc<Dac>, NodeSession) {
 }
 
 /// Connects the node `plant "7"` with an instance `tank` of a type, and sends one sample of it.
-fn connect(dac: &Arc<Dac>, schema: &str, write: impl FnOnce(&mut RowWriter<'_>)) -> NodeSession {
-    let probe_type: ProbeType = serde_json::from_str(schema).unwrap();
-    let node = NodeIdentity {
-        name: "plant \"7\"".into(),
-        uuid: Uuid::nil(),
-        run: Uuid::nil(),
-        host: "h".into(),
-        software: "test".into(),
-        pid: 1,
-    };
-    let instance = RegisteredInstance {
-        name: "tank".into(),
-        probe_type: probe_type.uuid,
-        kind: ProbeKind::Pushed,
-        demand: None,
-        declared: None,
-        state: InstanceState { hertz: None, enabled: true, recorder: None },
-    };
-    let mut session = NodeSession::new(dac.clone(), mpsc::channel(1).0);
-    for message in [
-        NodeMessage::Hello { protocol: PROTOCOL, node, secret: None, attach: None, drains: false },
-        NodeMessage::Register { types: vec![probe_type.clone()], instances: vec![instance] },
-    ] {
-        let json = serde_json::to_vec(&message).unwrap();
-        session.handle(Frame::Control(&json), now(), &mut Vec::new()).unwrap();
-    }
-    let mut row = Vec::new();
-    write(&mut RowWriter::new(&mut row));
-    let mut encoder = Encoder::new(&probe_type).unwrap();
-    encoder.push(1_763_683_200_250_000_000, &row).unwrap();
-    let topic = dac.registry.find("plant \"7\"", "tank").unwrap().topic.0;
-    let mut batch = Vec::new();
-    encoder
-        .finish(Fields { topic, state: 0, first_sequence: 1, node_time: 0, dropped_before: 0 }, &mut batch);
-    session.handle(Frame::Batch(&batch), now(), &mut Vec::new()).unwrap();
-    session
+fn connect(dac: &Arc<Dac>, schema: &str, write: impl Fn(&mut RowWriter<'_>)) -> NodeSession {
+    let mut node = TestNode::connect(dac, "plant \"7\"", 0, schema);
+    node.send(&[1_763_683_200_250_000_000], |_, writer| write(writer));
+    node.session
 }
 
 fn scrape(dac: &Arc<Dac>, accept: &str, config: OpenMetricsConfig) -> (Document, OpenMetrics) {

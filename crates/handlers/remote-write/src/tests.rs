@@ -1,20 +1,14 @@
 mod receiver;
+#[path = "../../test_node.rs"]
+mod test_node;
 
 use crate::{RemoteWrite, RemoteWriteConfig, RemoteWriteVersion, encoding::STALE};
-use oasis_channel::{InstanceState, NodeIdentity, NodeMessage, PROTOCOL, RegisteredInstance, frame::Frame};
-use oasis_dac::{Config, Dac, now, session::NodeSession};
+use oasis_dac::{Config, Dac, now};
 use oasis_handler::{ConfiguredHandler, Handler, Supervisor};
-use oasis_wire::{
-    batch::{Encoder, Fields},
-    probe_kind::ProbeKind,
-    schema::ProbeType,
-    value::RowWriter,
-};
 use receiver::{Answering, ReceivedSeries, TestReceiver};
 use serde_json::{Value, json};
 use std::{path::Path, sync::Arc, time::Duration};
-use tokio::sync::mpsc;
-use uuid::Uuid;
+use test_node::TestNode;
 
 const TANK: &str = r#"{"name": "Plant::Tank", "uuid": "0b3c9f0e-5d0c-4a7e-9a51-6f1c0e6a2d11", "version": "1.0", "metrics": [
     {"name": "level", "type": "real64", "unit": "m", "doc": "Height"},
@@ -25,71 +19,21 @@ const TANK: &str = r#"{"name": "Plant::Tank", "uuid": "0b3c9f0e-5d0c-4a7e-9a51-6
 const TIME: u64 = 1_763_683_200_250_000_000;
 const MILLISECOND: u64 = 1_000_000;
 
-struct Tank {
-    session: NodeSession,
-    probe_type: ProbeType,
-    topic: u32,
-    next: u64,
-}
+/// A node whose levels are the numbers of its samples.
+struct Tank(TestNode);
 
 impl Tank {
     fn connect(dac: &Arc<Dac>, node: &str, run: u128) -> Self {
-        Self::connect_as(dac, node, run, TANK)
+        Self(TestNode::connect(dac, node, run, TANK))
     }
 
-    fn connect_as(dac: &Arc<Dac>, node: &str, run: u128, schema: &str) -> Self {
-        let probe_type: ProbeType = serde_json::from_str(schema).unwrap();
-        let identity = NodeIdentity {
-            name: node.into(),
-            uuid: Uuid::nil(),
-            run: Uuid::from_u128(run),
-            host: "h".into(),
-            software: "test".into(),
-            pid: 1,
-        };
-        let instance = RegisteredInstance {
-            name: "tank".into(),
-            probe_type: probe_type.uuid,
-            kind: ProbeKind::Pushed,
-            demand: None,
-            declared: None,
-            state: InstanceState { hertz: None, enabled: true, recorder: None },
-        };
-        let mut session = NodeSession::new(dac.clone(), mpsc::channel(64).0);
-        let hello = NodeMessage::Hello {
-            protocol: PROTOCOL,
-            node: identity,
-            secret: None,
-            attach: None,
-            drains: false,
-        };
-        let register = NodeMessage::Register { types: vec![probe_type.clone()], instances: vec![instance] };
-        for message in [hello, register] {
-            let json = serde_json::to_vec(&message).unwrap();
-            session.handle(Frame::Control(&json), now(), &mut Vec::new()).unwrap();
-        }
-        let topic = dac.registry.find(node, "tank").unwrap().topic.0;
-        Self { session, probe_type, topic, next: 1 }
-    }
-
-    /// Sends samples with these times, in one batch; the level of each is its number.
     fn send(&mut self, times: &[u64]) {
-        let mut encoder = Encoder::new(&self.probe_type).unwrap();
-        for (at, time) in times.iter().enumerate() {
-            let number = self.next + at as u64;
-            let mut row = Vec::new();
-            let mut writer = RowWriter::new(&mut row);
+        self.0.send(times, |number, writer| {
             writer.f64(number as f64);
             writer.u64(number * 10);
             writer.f32(0.5);
             writer.string("x");
-            encoder.push(*time, &row).unwrap();
-        }
-        let mut batch = Vec::new();
-        let fields = Fields { topic: self.topic, first_sequence: self.next, ..Fields::default() };
-        encoder.finish(fields, &mut batch);
-        self.session.handle(Frame::Batch(&batch), now(), &mut Vec::new()).unwrap();
-        self.next += times.len() as u64;
+        });
     }
 }
 
@@ -260,7 +204,7 @@ fn the_series_of_a_node_that_leaves_end_and_a_node_that_returns_continues_them()
     tank.send(&times(0..2));
     let running = Running::start(&dac, config(&receiver));
     running.until("samples", &json!(2));
-    tank.session.close(now());
+    tank.0.session.close(now());
     running.until("ended_instances", &json!(1));
     let bits = |requests: &[Vec<ReceivedSeries>], name| -> Vec<(i64, u64)> {
         points(requests, name)
@@ -357,7 +301,7 @@ fn missing_samples_are_a_series_with_their_cause() {
     let mut tank = Tank::connect(&dac, "plant", 1);
     tank.send(&times(0..2));
     // The node has lost three.
-    tank.next += 3;
+    tank.0.next += 3;
     tank.send(&times(5..6));
     let running = Running::start(&dac, config(&receiver));
     running.until("samples", &json!(3));
@@ -381,9 +325,9 @@ fn a_type_that_another_one_replaces_is_sent_to_its_end() {
     let running = Running::start(&dac, config(&receiver));
     running.until("samples", &json!(1));
     tank.send(&times(1..4));
-    tank.session.close(now());
+    tank.0.session.close(now());
     let other = TANK.replace("Plant::Tank", "Plant::Vessel").replace("0b3c9f0e", "0b3c9f0f");
-    let mut vessel = Tank::connect_as(&dac, "plant", 2, &other);
+    let mut vessel = Tank(TestNode::connect(&dac, "plant", 2, &other));
     vessel.send(&times(4..6));
     running.until("samples", &json!(6));
     let requests = receiver.requests();

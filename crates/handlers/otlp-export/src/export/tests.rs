@@ -1,16 +1,11 @@
+#[path = "../../../test_node.rs"]
+mod test_node;
+
 use super::*;
 use crate::request::Batch;
-use oasis_channel::{InstanceState, NodeIdentity, NodeMessage, PROTOCOL, RegisteredInstance, frame::Frame};
-use oasis_dac::{Config, now, session::NodeSession};
-use oasis_wire::{
-    batch::{Encoder, Fields},
-    probe_kind::ProbeKind,
-    schema::ProbeType,
-    value::RowWriter,
-};
+use oasis_dac::Config;
 use std::sync::Arc;
-use tokio::sync::mpsc;
-use uuid::Uuid;
+use test_node::TestNode;
 
 const TANK: &str = r#"{"name": "Plant::Tank", "uuid": "0b3c9f0e-5d0c-4a7e-9a51-6f1c0e6a2d11", "version": "1.0", "metrics": [
     {"name": "level", "type": "real64", "unit": "m", "doc": "Height"},
@@ -19,64 +14,22 @@ const TANK: &str = r#"{"name": "Plant::Tank", "uuid": "0b3c9f0e-5d0c-4a7e-9a51-6
     {"name": "note", "type": "string"}]}"#;
 const TIME: u64 = 1_763_683_200_250_000_000;
 
-struct Tank {
-    session: NodeSession,
-    probe_type: ProbeType,
-    topic: u32,
-    next: u64,
-}
+/// A node, and the time of its newest sample.
+struct Tank(TestNode, u64);
 
 impl Tank {
     fn connect(dac: &Arc<Dac>, node: &str) -> Self {
-        let probe_type: ProbeType = serde_json::from_str(TANK).unwrap();
-        let identity = NodeIdentity {
-            name: node.into(),
-            uuid: Uuid::nil(),
-            run: Uuid::nil(),
-            host: "h".into(),
-            software: "test".into(),
-            pid: 1,
-        };
-        let instance = RegisteredInstance {
-            name: "tank".into(),
-            probe_type: probe_type.uuid,
-            kind: ProbeKind::Pushed,
-            demand: None,
-            declared: None,
-            state: InstanceState { hertz: None, enabled: true, recorder: None },
-        };
-        let mut session = NodeSession::new(dac.clone(), mpsc::channel(1).0);
-        for message in [
-            NodeMessage::Hello {
-                protocol: PROTOCOL,
-                node: identity,
-                secret: None,
-                attach: None,
-                drains: false,
-            },
-            NodeMessage::Register { types: vec![probe_type.clone()], instances: vec![instance] },
-        ] {
-            let json = serde_json::to_vec(&message).unwrap();
-            session.handle(Frame::Control(&json), now(), &mut Vec::new()).unwrap();
-        }
-        let topic = dac.registry.find(node, "tank").unwrap().topic.0;
-        Self { session, probe_type, topic, next: 1 }
+        Self(TestNode::connect(dac, node, 0, TANK), TIME)
     }
 
     fn send(&mut self, level: f64, strokes: u64) {
-        let mut row = Vec::new();
-        let mut writer = RowWriter::new(&mut row);
-        writer.f64(level);
-        writer.u64(strokes);
-        writer.boolean(true);
-        writer.string("x");
-        let mut encoder = Encoder::new(&self.probe_type).unwrap();
-        encoder.push(TIME + self.next, &row).unwrap();
-        let mut batch = Vec::new();
-        let fields = Fields { topic: self.topic, first_sequence: self.next, ..Fields::default() };
-        encoder.finish(fields, &mut batch);
-        self.session.handle(Frame::Batch(&batch), now(), &mut Vec::new()).unwrap();
-        self.next += 1;
+        self.1 += 1;
+        self.0.send(&[self.1], |_, writer| {
+            writer.f64(level);
+            writer.u64(strokes);
+            writer.boolean(true);
+            writer.string("x");
+        });
     }
 }
 

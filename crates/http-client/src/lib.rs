@@ -13,9 +13,11 @@
 mod client;
 mod public_address;
 mod secret_file;
+mod server;
 mod url;
 
 pub use client::{Answer, Client, ClientConfig, Reach, RequestError, Scope};
 pub use secret_file::{BadSecretFile, Secret};
+pub use server::{BadServer, Server};
 pub use ureq::http::Uri;
 pub use url::{BadUrl, is_encrypted, is_loopback, is_loopback_host, parse_url, visible_url};

@@ -1,9 +1,7 @@
 //! The section `[otlp_export]` of the configuration file.
 
 use crate::{export::REQUEST_TIMEOUT, json::shortened};
-use oasis_http_client::{
-    BadSecretFile, Client, ClientConfig, Secret, is_encrypted, is_loopback, parse_url, visible_url,
-};
+use oasis_http_client::{BadServer, Server, parse_url, visible_url};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -46,9 +44,6 @@ pub enum BadConfig {
         "otlp_export.endpoint: {0:?} is no address such as http://127.0.0.1:4318, without user and password; a token belongs into otlp_export.token_file"
     )]
     Endpoint(String),
-    /// Every host on the way could read it.
-    #[error("otlp_export.endpoint: a token needs https://, except on this host")]
-    PlainToken,
     /// A pattern that can match no instance.
     #[error(
         "otlp_export.instances: {0:?} matches no instance: write NODE/INSTANCE, such as \"{0}/*\" or \"*/{0}\""
@@ -57,21 +52,14 @@ pub enum BadConfig {
     /// No interval.
     #[error("otlp_export.interval_seconds is 0: write 1 or more")]
     Interval,
-    /// The token cannot be read.
-    #[error("otlp_export.token_file: {0}")]
-    Token(#[from] BadSecretFile),
-    /// The authorities cannot be read.
-    #[error("otlp_export.ca_file: {0}")]
-    Authorities(String),
+    /// The collector cannot be used with these files.
+    #[error("otlp_export.{0}")]
+    Server(#[from] BadServer),
 }
 
 /// The collector.
 #[derive(Debug)]
-pub struct Target {
-    client: Client,
-    url: String,
-    authorization: Option<Secret>,
-}
+pub struct Target(Server);
 
 impl Target {
     /// Checks the section. Nothing is contacted.
@@ -86,21 +74,12 @@ impl Target {
             return Err(BadConfig::Interval);
         }
         let endpoint = &config.endpoint;
-        let uri = parse_url(endpoint).ok().filter(|uri| uri.query().is_none());
-        let Some(uri) = uri else { return Err(BadConfig::Endpoint(visible_url(endpoint).to_owned())) };
-        let authorization = Secret::read(&config.token_file)?;
-        if authorization.is_some() && !is_encrypted(&uri) && !is_loopback(&uri) {
-            return Err(BadConfig::PlainToken);
-        }
-        let client = Client::new(ClientConfig {
-            ca_file: config.ca_file.clone(),
-            is_encrypted: is_encrypted(&uri),
-            timeout: REQUEST_TIMEOUT,
-            ..ClientConfig::default()
-        });
-        let client = client.map_err(|error| BadConfig::Authorities(error.to_string()))?;
-        let url = format!("{}/v1/metrics", endpoint.trim_end_matches('/'));
-        Ok(Self { client, url, authorization })
+        let has_no_query = parse_url(endpoint).is_ok_and(|uri| uri.query().is_none());
+        let uri = parse_url(&format!("{}/v1/metrics", endpoint.trim_end_matches('/')));
+        let Some(uri) = uri.ok().filter(|_| has_no_query) else {
+            return Err(BadConfig::Endpoint(visible_url(endpoint).to_owned()));
+        };
+        Ok(Self(Server::new(&uri, &config.token_file, &config.ca_file, REQUEST_TIMEOUT)?))
     }
 
     /// Posts a request. Returns the answer.
@@ -108,9 +87,7 @@ impl Target {
     /// # Errors
     /// If the collector has not taken it; the text is for people.
     pub fn post(&self, request: &[u8]) -> Result<String, String> {
-        let token = self.authorization.as_ref().map(|token| format!("Bearer {}", token.reveal()));
-        let headers: Vec<_> = token.iter().map(|value| ("authorization", value.as_str())).collect();
-        self.client.post(&self.url, &headers, request).map_err(|error| shortened(&error.to_string()))
+        self.0.post(request).map_err(|error| shortened(&error.to_string()))
     }
 }
 

@@ -2,9 +2,7 @@
 
 #[cfg(feature = "sender")]
 use oasis_http_client::{Answer, RequestError};
-use oasis_http_client::{
-    BadSecretFile, Client, ClientConfig, Secret, is_encrypted, is_loopback, parse_url, visible_url,
-};
+use oasis_http_client::{BadServer, Server, parse_url, visible_url};
 use serde::{Deserialize, Serialize};
 use std::{path::PathBuf, time::Duration};
 
@@ -71,9 +69,6 @@ pub enum BadConfig {
         "remote_write.url: {0:?} is no address such as http://127.0.0.1:9090/api/v1/write, without user and password; a token belongs into remote_write.token_file"
     )]
     Url(String),
-    /// Every host on the way could read it.
-    #[error("remote_write.url: a token needs https://, except on this host")]
-    PlainToken,
     /// A pattern that can match no instance.
     #[error(
         "remote_write.instances: {0:?} matches no instance: write NODE/INSTANCE, such as \"{0}/*\" or \"*/{0}\""
@@ -82,12 +77,9 @@ pub enum BadConfig {
     /// Nothing could be sent.
     #[error("remote_write.{0} is 0: write 1 or more")]
     Zero(&'static str),
-    /// The token cannot be read.
-    #[error("remote_write.token_file: {0}")]
-    Token(#[from] BadSecretFile),
-    /// The authorities cannot be read.
-    #[error("remote_write.ca_file: {0}")]
-    Authorities(String),
+    /// The server cannot be used with these files.
+    #[error("remote_write.{0}")]
+    Server(#[from] BadServer),
     /// The program lacks the handler.
     #[error(
         "remote_write.url needs the feature remote-write, which this program was built without: cargo build --features remote-write"
@@ -98,11 +90,7 @@ pub enum BadConfig {
 /// The server that takes the samples.
 #[derive(Debug)]
 #[cfg_attr(not(feature = "sender"), allow(dead_code, reason = "nothing is sent"))]
-pub struct Receiver {
-    client: Client,
-    url: String,
-    authorization: Option<Secret>,
-}
+pub struct Receiver(Server);
 
 impl Receiver {
     /// Checks the section. Nothing is contacted.
@@ -122,18 +110,7 @@ impl Receiver {
         let Ok(uri) = parse_url(&config.url) else {
             return Err(BadConfig::Url(visible_url(&config.url).to_owned()));
         };
-        let authorization = Secret::read(&config.token_file)?;
-        if authorization.is_some() && !is_encrypted(&uri) && !is_loopback(&uri) {
-            return Err(BadConfig::PlainToken);
-        }
-        let client = Client::new(ClientConfig {
-            ca_file: config.ca_file.clone(),
-            is_encrypted: is_encrypted(&uri),
-            timeout: REQUEST_TIMEOUT,
-            ..ClientConfig::default()
-        });
-        let client = client.map_err(|error| BadConfig::Authorities(error.to_string()))?;
-        Ok(Self { client, url: config.url.clone(), authorization })
+        Ok(Self(Server::new(&uri, &config.token_file, &config.ca_file, REQUEST_TIMEOUT)?))
     }
 
     /// Posts a compressed message.
@@ -148,16 +125,12 @@ impl Receiver {
                 ("application/x-protobuf;proto=io.prometheus.write.v2.Request", "2.0.0")
             }
         };
-        let token = self.authorization.as_ref().map(|token| format!("Bearer {}", token.reveal()));
-        let headers: Vec<_> = [
+        let headers = [
             ("content-type", content_type),
             ("content-encoding", "snappy"),
             ("x-prometheus-remote-write-version", number),
-        ]
-        .into_iter()
-        .chain(token.iter().map(|value| ("authorization", value.as_str())))
-        .collect();
-        self.client.send(&self.url, &headers, body)
+        ];
+        self.0.send(&headers, body)
     }
 }
 

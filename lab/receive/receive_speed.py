@@ -22,6 +22,8 @@ from pathlib import Path
 SERIES, POINTS, FIELDS = 100, 5_000, 10
 START_NS = 1_700_000_000_000_000_000
 TICKS = os.sysconf("SC_CLK_TCK")
+# Seconds between two attempts to connect.
+CONNECT_INTERVAL = 0.05
 
 
 def varint(number):
@@ -81,9 +83,15 @@ class Receiver:
                 socket.create_connection(("127.0.0.1", port), timeout=1).close()
                 break
             except OSError:
-                if time.monotonic() > deadline or self.process.poll() is not None:
+                if time.monotonic() > deadline or self.has_ended_within(CONNECT_INTERVAL):
                     raise SystemExit(f"{command[0]} does not listen: see {self.log.name}") from None
-                time.sleep(0.05)
+
+    def has_ended_within(self, seconds):
+        try:
+            self.process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            return False
+        return True
 
     def processor_seconds(self):
         fields = Path(f"/proc/{self.process.pid}/stat").read_text().rsplit(")", 1)[1].split()

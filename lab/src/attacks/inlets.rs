@@ -4,10 +4,11 @@ use super::attackers::{Attack, HOLD_INTERVAL, Target, WRITE_TIMEOUT, hold};
 use crate::faults::{World, open};
 use anyhow::Context;
 use flate2::{Compression, write::GzEncoder};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde_json::Value;
 use std::{
     fmt::Write as _,
-    io::{ErrorKind, Read, Write},
+    io::{Read, Write},
     net::{Ipv4Addr, TcpListener, TcpStream, UdpSocket},
     sync::{
         OnceLock,
@@ -153,6 +154,7 @@ fn slow_bodies(target: &Target) -> anyhow::Result<()> {
     let mut slow: Vec<_> = (0..SLOW_BODIES).map_while(|_| open(&target.http, request).ok()).collect();
     while !target.is_over() && !slow.is_empty() {
         slow.retain_mut(|socket| socket.write_all(&[0]).is_ok());
+        // The pause is the attack.
         std::thread::sleep(HOLD_INTERVAL);
     }
     Ok(())
@@ -223,15 +225,10 @@ fn heartbeat(sequence: u8, system: u8) -> Vec<u8> {
 
 fn broker_floods(target: &Target) -> anyhow::Result<()> {
     let began = Instant::now();
-    let mut socket = loop {
-        match inlets(target)?.broker.accept() {
-            Ok((socket, _)) => break socket,
-            Err(error) if error.kind() == ErrorKind::WouldBlock && !target.is_over() => {
-                std::thread::sleep(HOLD_INTERVAL)
-            }
-            Err(error) => return Err(error.into()),
-        }
-    };
+    let broker = &inlets(target)?.broker;
+    // Without a connection the attack ends, and is called again.
+    poll(&mut [PollFd::new(broker, PollFlags::IN)], Some(&Timespec::try_from(HOLD_INTERVAL)?))?;
+    let (mut socket, _) = broker.accept()?;
     socket.set_nonblocking(false)?;
     socket.set_write_timeout(Some(WRITE_TIMEOUT))?;
     socket.set_read_timeout(Some(ANSWER_TIMEOUT))?;

@@ -18,6 +18,8 @@ extern crate oasis_no_openapi as utoipa;
 mod body;
 mod config;
 mod context;
+#[cfg(feature = "grpc")]
+mod grpc;
 mod headers;
 mod host;
 mod named_host;
@@ -32,6 +34,8 @@ mod streamed_list;
 
 pub use config::HttpConfig;
 pub use context::HttpContext;
+#[cfg(feature = "grpc")]
+pub use grpc::GrpcMethod;
 pub use headers::Origin;
 pub use page_origin::{MAX_ORIGINS, NoPageOrigin, PageOrigin, connecting_policy};
 pub use problem::Problem;
@@ -39,6 +43,7 @@ pub use proxies::{ForwardedHeader, Network, NetworkError, Proxied};
 pub use streamed_list::streamed_list;
 
 use axum::{Router, middleware::from_fn_with_state};
+use serve::Protocol;
 use tokio::net::TcpListener;
 
 /// Serves `router` until `ended` completes and every request has its answer.
@@ -48,8 +53,24 @@ pub async fn serve(
     listener: TcpListener,
     ended: impl Future<Output = ()>,
 ) {
+    serve::serve(context, guarded(context, router), Protocol::Http1, listener, ended).await;
+}
+
+/// Serves calls of these methods by routes of `router`, with the checks and limits of [`serve`].
+#[cfg(feature = "grpc")]
+pub async fn serve_grpc(
+    context: &HttpContext,
+    router: Router,
+    methods: &'static [GrpcMethod],
+    listener: TcpListener,
+    ended: impl Future<Output = ()>,
+) {
+    serve::serve(context, guarded(context, router), Protocol::Grpc(methods), listener, ended).await;
+}
+
+/// Adds the checks before all routes.
+fn guarded(context: &HttpContext, router: Router) -> Router {
     // The guard comes first: what it refuses no layer below sees.
     let router = router.layer(origin::sharing(&context.config)).layer(origin::timing());
-    let router = router.layer(from_fn_with_state(context.clone(), host::guard));
-    serve::serve(context, router, listener, ended).await;
+    router.layer(from_fn_with_state(context.clone(), host::guard))
 }

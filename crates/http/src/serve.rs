@@ -1,5 +1,11 @@
-//! Accepts connections and serves HTTP/1.1 on them, plain or with TLS, within limits of number and time.
+//! Accepts connections and serves HTTP/1.1 or gRPC on them, plain or with TLS, within limits of number and time.
 
+#[cfg(feature = "grpc")]
+mod grpc;
+mod http1;
+
+#[cfg(feature = "grpc")]
+use crate::grpc::GrpcMethod;
 use crate::{
     HttpContext, body,
     config::USUAL_PER_ADDRESS,
@@ -11,20 +17,17 @@ use axum::{
     Router,
     body::{Body, HttpBody},
     extract::ConnectInfo,
-    http::{HeaderValue, Request, StatusCode, header},
-    response::{IntoResponse, Response},
+    http::{Request, StatusCode},
 };
-use hyper::{body::Incoming, server::conn::http1, service::service_fn};
-use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper::body::Incoming;
 use oasis_dac::{
     Admission, LogLimit,
-    listener::{Acceptor, Connection, Farewell, Gate, Handshakes, NoHandshake, Refusal, Stream},
+    listener::{Acceptor, Connection, Farewell, Gate, Handshakes, NoHandshake, Refusal, Settings, Stream},
 };
 use oasis_tls::ServerTls;
 use std::{
-    convert::Infallible,
     net::SocketAddr,
-    pin::{Pin, pin},
+    pin::pin,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -33,12 +36,9 @@ use tokio::{
     sync::{Semaphore, watch},
     time::timeout,
 };
-use tower_service::Service;
 
 /// Time that sent data may wait for a client that does not read; then the system closes the connection.
 const STALL_TIMEOUT: Duration = Duration::from_secs(30);
-/// Upper bound of the bytes of the head of a request: a URL with a thousand instances fits.
-const MAX_HEAD_BYTES: usize = 128 * 1024;
 /// Connections without a regular descriptor that may ask for the health of the DAC at the same time.
 const HEALTH_PLACES: usize = 4;
 /// Interval at which an unfinished head is polled.
@@ -55,22 +55,45 @@ const HANDSHAKE_PERIOD: Duration = Duration::from_secs(60);
 /// Code of clients that do not complete a request in time.
 const TIMEOUT_CODE: &str = "request_timeout";
 
-/// Serves HTTP/1.1 until `ended` completes and every request has its answer.
+/// Protocol of all connections of a listener.
+#[derive(Debug, Clone, Copy)]
+pub enum Protocol {
+    /// HTTP/1.1.
+    Http1,
+    /// Calls of these methods, over HTTP/2.
+    #[cfg(feature = "grpc")]
+    Grpc(&'static [GrpcMethod]),
+}
+
+impl Protocol {
+    /// Returns the settings of TLS, of all that a server has.
+    fn tls_settings(self) -> Settings {
+        match self {
+            Self::Http1 => ServerTls::doors,
+            #[cfg(feature = "grpc")]
+            Self::Grpc(_) => ServerTls::grpc,
+        }
+    }
+}
+
+/// Serves a protocol until `ended` completes and every request has its answer.
 pub async fn serve(
     context: &HttpContext,
     router: Router,
+    protocol: Protocol,
     listener: TcpListener,
     ended: impl Future<Output = ()>,
 ) {
     let config = &context.config;
     let server = Arc::new(Server {
         router,
+        protocol,
         headers: Headers::new(config, context.is_encrypted()),
         context: context.clone(),
         connections: Admission::new(config.max_connections),
         gate: Gate::new("doors", config.max_connections_per_address, USUAL_PER_ADDRESS),
         farewell: Farewell::default(),
-        handshakes: Handshakes::new(context.tls.clone(), ServerTls::doors),
+        handshakes: Handshakes::new(context.tls.clone(), protocol.tls_settings()),
         failed_handshakes: LogLimit::new(HANDSHAKE_LINES, HANDSHAKE_PERIOD),
         health_places: Semaphore::new(HEALTH_PLACES),
         unplaced: watch::Sender::new(0),
@@ -94,6 +117,7 @@ pub async fn serve(
 /// Serves the connections of one listener.
 struct Server {
     router: Router,
+    protocol: Protocol,
     headers: Headers,
     context: HttpContext,
     connections: Admission,
@@ -210,58 +234,22 @@ impl Server {
         }
     }
 
-    /// Serves one connection until it ends; without a place only one request. An unfinished request is answered; an idle connection is closed without an answer.
+    /// Serves one connection until it ends; without a place it has only a request for the health of the DAC.
     async fn converse(
         self: Arc<Self>,
         stream: Stream,
         peer: SocketAddr,
         place: Option<Arc<Connection>>,
-        mut is_ending: watch::Receiver<bool>,
+        is_ending: watch::Receiver<bool>,
     ) {
-        let is_regular = place.is_some();
-        let server = self.clone();
-        let service = service_fn(move |mut request: Request<Incoming>| {
-            let proxied = server.meet_client(peer, &mut request);
-            let path = request.uri().path().to_owned();
-            let server = server.clone();
-            let is_refused = place.is_none() && !is_health(request.uri().path());
-            if let Some(place) = &place {
-                request.extensions_mut().insert(place.clone());
-            }
-            // RFC 9112 6.1: a proxy may have seen another end of this request, so nothing that follows it is read.
-            let is_last = request.headers().contains_key(header::TRANSFER_ENCODING);
-            async move {
-                let mut answer = match is_refused {
-                    true => problem(Refusal::OutOfDescriptors).into_response(),
-                    false => server.clone().answer(request).await?,
-                };
-                server.headers.add(&path, proxied, answer.headers_mut());
-                if is_last {
-                    answer.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+        match self.protocol {
+            Protocol::Http1 => self.serve_http1(stream, peer, place, is_ending).await,
+            #[cfg(feature = "grpc")]
+            Protocol::Grpc(methods) => {
+                if let Some(place) = place {
+                    self.serve_grpc(stream, peer, (place, methods), is_ending).await;
                 }
-                Ok::<_, Infallible>(answer)
             }
-        });
-        let mut connection =
-            self.http(is_regular).serve_connection(TokioIo::new(stream), service).with_upgrades();
-        let ended = tokio::select! {
-            ended = &mut connection => Some(ended),
-            _ = is_ending.changed() => None,
-        };
-        let ended = match ended {
-            Some(ended) => ended,
-            None => {
-                Pin::new(&mut connection).graceful_shutdown();
-                (&mut connection).await
-            }
-        };
-        let Err(error) = ended else { return };
-        tracing::debug!(%peer, %error, "connection ended");
-        let parts = connection.into_parts().filter(|parts| error.is_timeout() && !parts.read_buf.is_empty());
-        if let Some(parts) = parts {
-            self.context.admission.count_refused(TIMEOUT_CODE);
-            let late = late("head", "doors.head_timeout_ms");
-            self.farewell.send_and_close(parts.io.into_inner(), late.to_http());
         }
     }
 
@@ -275,36 +263,26 @@ impl Server {
         proxied
     }
 
-    fn http(&self, has_more: bool) -> http1::Builder {
-        let mut http = http1::Builder::new();
-        let head = match has_more {
-            true => Duration::from_millis(self.context.config.head_timeout_ms),
-            false => FIRST_BYTES_TIMEOUT,
-        };
-        // From the start of the connection, and from the end of each answer.
-        http.timer(TokioTimer::new())
-            .header_read_timeout(head)
-            .max_buf_size(MAX_HEAD_BYTES)
-            .keep_alive(has_more);
-        http
-    }
-
-    /// Answers one request. One whose body is late gets 408, whatever the router makes of it.
-    async fn answer(self: Arc<Self>, request: Request<Incoming>) -> Result<Response, Infallible> {
-        let mut router = self.router.clone();
+    /// Answers one request by `route`, within the time that its body has.
+    ///
+    /// # Errors
+    /// A problem if the body is late, whatever `route` makes of it.
+    async fn answer_in_time<F: Future>(
+        &self,
+        request: Request<Incoming>,
+        route: impl FnOnce(Request<Body>) -> F,
+    ) -> Result<F::Output, Problem> {
         if request.body().is_end_stream() {
-            return router.call(request.map(Body::new)).await;
+            return Ok(route(request.map(Body::new)).await);
         }
         let longest = Duration::from_millis(self.context.config.body_timeout_ms);
         let (request, lateness) = body::bounded(request, longest);
-        let answer = router.call(request).await?;
+        let answer = route(request).await;
         if !lateness.is_late() {
             return Ok(answer);
         }
         self.context.admission.count_refused(TIMEOUT_CODE);
-        let mut answer = late("body", "doors.body_timeout_ms").into_response();
-        answer.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
-        Ok(answer)
+        Err(late("body", "doors.body_timeout_ms"))
     }
 }
 

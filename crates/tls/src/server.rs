@@ -48,6 +48,7 @@ type Stamp = (u64, u64, i64, i64);
 #[derive(Debug, Clone)]
 struct Loaded {
     doors: Arc<ServerConfig>,
+    grpc: Arc<ServerConfig>,
     channel: Arc<ServerConfig>,
     itself: Arc<ClientConfig>,
     own: Option<CertificateDer<'static>>,
@@ -75,6 +76,11 @@ impl ServerTls {
     /// Settings of HTTP and WebSocket: ALPN `http/1.1`, no certificates of clients.
     pub fn doors(&self) -> Arc<ServerConfig> {
         self.current().loaded.doors.clone()
+    }
+
+    /// Settings of gRPC: as of the doors, but with ALPN `h2`, which clients of gRPC require.
+    pub fn grpc(&self) -> Arc<ServerConfig> {
+        self.current().loaded.grpc.clone()
     }
 
     /// Settings of the data channel, with certificates of nodes if they are required.
@@ -154,7 +160,16 @@ impl Loaded {
             .with_custom_certificate_verifier(verifier)
             .with_client_auth_cert(pair.chain.clone(), pair.key.clone_key())?;
         let own = pair.chain.first().cloned();
-        Ok(Self { doors: Arc::new(doors), channel: Arc::new(channel), itself: Arc::new(itself), own, facts })
+        let mut grpc = doors.clone();
+        grpc.alpn_protocols = vec![b"h2".to_vec()];
+        Ok(Self {
+            doors: Arc::new(doors),
+            grpc: Arc::new(grpc),
+            channel: Arc::new(channel),
+            itself: Arc::new(itself),
+            own,
+            facts,
+        })
     }
 
     fn refuse_expired(self, path: &Path) -> Result<Self, TlsError> {

@@ -28,6 +28,7 @@ PARTIAL_CHECKS = {
     "test-java": ("sdk/java/", "crates/pdl-gen/", "crates/channel/", "crates/dac/", "crates/wire/", "vectors/"),
     "test-go": (
         "sdk/go/",
+        "crates/http/",
         "crates/sources/otlp/",
         "tests/end_to_end/otlp",
         "crates/pdl-gen/",

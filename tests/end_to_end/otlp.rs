@@ -1,4 +1,6 @@
-//! OTLP: the SDK of Python, JSON, tokens, sizes, kills.
+//! OTLP: the SDK of Python, JSON, tokens, sizes, kills; gRPC in `grpc`.
+
+mod grpc;
 
 use crate::harness::{Oasis, eventually, get, instance, kill_beneath, oasis, own_address, repository};
 use serde_json::{Value, json};
@@ -18,9 +20,14 @@ const MAX_ATTEMPTS: usize = 15;
 
 /// The options of a DAC with the inlet and an archive.
 fn options(folder: &Path) -> Vec<String> {
+    options_with(folder, "")
+}
+
+/// The same with more settings of the inlet.
+fn options_with(folder: &Path, settings: &str) -> Vec<String> {
     let config = folder.join("oasis.toml");
-    fs::write(&config, "[otlp]\nenabled = true\n\n[rules]\nenabled = false\n\n[doors]\nrate_limit = 0\n")
-        .unwrap();
+    let others = "[rules]\nenabled = false\n\n[doors]\nrate_limit = 0\n";
+    fs::write(&config, format!("[otlp]\nenabled = true\n{settings}\n{others}")).unwrap();
     let path = |path: &Path| path.to_str().unwrap().to_owned();
     vec!["--config".into(), path(&config), "--archive".into(), path(&folder.join("archive"))]
 }
@@ -168,13 +175,24 @@ mod of_go {
     fn the_sdk_of_go_finds_each_value_in_the_archive() {
         let folder = tempfile::tempdir().unwrap();
         let dac = dac(folder.path(), &[]);
+        send(folder.path(), "http", dac.http().trim_start_matches("http://"));
+    }
+
+    #[test]
+    fn the_sdk_of_go_finds_each_value_that_it_sent_over_grpc() {
+        let folder = tempfile::tempdir().unwrap();
+        let (_dac, address) = grpc::dac_with_archive(folder.path());
+        send(folder.path(), "grpc", &address);
+    }
+
+    /// Sends over a protocol to an address, and compares the archive.
+    fn send(folder: &Path, protocol: &str, address: &str) {
         let mut client = Command::new("go");
         client.current_dir(repository().join("tests/end_to_end/otlp/go"));
-        let done = client.args(["run", ".", dac.http().trim_start_matches("http://")]).output().unwrap();
-        let expected = expected(&done);
+        let expected = expected(&client.args(["run", ".", protocol, address]).output().unwrap());
         // 10 rounds of 9 series, 20 spans.
         assert_eq!(expected.len(), 10 * 9 + 20);
-        compare(folder.path(), "otlp-gopher-hall-2", &expected);
+        compare(folder, "otlp-gopher-hall-2", &expected);
     }
 }
 

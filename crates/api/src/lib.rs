@@ -79,6 +79,8 @@ use oasis_access::Verb;
 use oasis_alarms::{Alarms, RelayedAlarms};
 use oasis_doors::Doors;
 use oasis_handler::Supervisor;
+#[cfg(feature = "grpc")]
+use oasis_http::GrpcMethod;
 use oasis_http::{
     Problem,
     permissions::{COMMANDS, READ_VERBS, Requirement, Routes},
@@ -110,6 +112,16 @@ const LABELS: &[Verb] = &[Verb::Labels];
 const WRITE: &[Verb] = &[Verb::Write];
 /// Paths of OTLP over HTTP.
 const OTLP_PATHS: [&str; 3] = ["/v1/metrics", "/v1/logs", "/v1/traces"];
+/// Methods of OTLP over gRPC; their messages are those of the paths.
+#[cfg(feature = "grpc")]
+const OTLP_METHODS: &[GrpcMethod] = &[
+    GrpcMethod {
+        name: "/opentelemetry.proto.collector.metrics.v1.MetricsService/Export",
+        route: OTLP_PATHS[0],
+    },
+    GrpcMethod { name: "/opentelemetry.proto.collector.logs.v1.LogsService/Export", route: OTLP_PATHS[1] },
+    GrpcMethod { name: "/opentelemetry.proto.collector.trace.v1.TraceService/Export", route: OTLP_PATHS[2] },
+];
 /// The error for a page of another site that tries to send samples.
 const FOREIGN_WRITE: &str = "pages of other sites may not send samples (doors.allowed_origins)";
 
@@ -367,6 +379,13 @@ pub async fn serve_otlp(api: Api, listener: TcpListener, ended: impl Future<Outp
     let doors = api.doors.clone();
     let router = api.router().layer(from_fn(only_otlp));
     oasis_http::serve(&doors.http, router, listener, ended).await;
+}
+
+/// Serves the methods of OTLP over gRPC, with the checks and limits of [`serve`], until `ended` completes and every call has its answer.
+#[cfg(feature = "grpc")]
+pub async fn serve_otlp_grpc(api: Api, listener: TcpListener, ended: impl Future<Output = ()>) {
+    let doors = api.doors.clone();
+    oasis_http::serve_grpc(&doors.http, api.router(), OTLP_METHODS, listener, ended).await;
 }
 
 /// Refuses all paths but those of OTLP.

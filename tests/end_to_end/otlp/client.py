@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Sends metrics, logs and traces with the SDK of OpenTelemetry: client.py URL. `make table-readers` installs it.
+"""Sends metrics, logs and traces with the SDK of OpenTelemetry: client.py URL [HOST:PORT]. `make table-readers` installs it.
 
-Prints what each sample must be in the archive, as JSON lines: [instance, time, columns]. The expected values are those of the objects that the SDK
+With HOST:PORT the SDK sends there over gRPC, else to URL over HTTP. Prints what each sample must be in the archive, as JSON lines: [instance, time, columns]. The expected values are those of the objects that the SDK
 gives its exporters. Each request is also sent as JSON, which Python's Protocol Buffers write, for the service `json`.
 """
 
@@ -12,14 +12,18 @@ import sys
 import urllib.request
 from urllib.error import HTTPError
 
+import grpc
 from google.protobuf.json_format import MessageToDict
 from opentelemetry.exporter.otlp.proto.common._internal.metrics_encoder import encode_metrics
 from opentelemetry.exporter.otlp.proto.common._log_encoder import encode_logs
 from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
+from opentelemetry.exporter.otlp.proto.grpc import _log_exporter as grpc_logs
+from opentelemetry.exporter.otlp.proto.grpc import metric_exporter as grpc_metrics
+from opentelemetry.exporter.otlp.proto.grpc import trace_exporter as grpc_traces
 from opentelemetry.exporter.otlp.proto.http import Compression
-from opentelemetry.exporter.otlp.proto.http._log_exporter import OTLPLogExporter
-from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
-from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+from opentelemetry.exporter.otlp.proto.http import _log_exporter as http_logs
+from opentelemetry.exporter.otlp.proto.http import metric_exporter as http_metrics
+from opentelemetry.exporter.otlp.proto.http import trace_exporter as http_traces
 from opentelemetry.sdk._logs import LoggerProvider, LoggingHandler
 from opentelemetry.sdk._logs.export import SimpleLogRecordProcessor
 from opentelemetry.sdk.metrics import MeterProvider
@@ -41,6 +45,13 @@ def main():
     resource = Resource({"service.name": "shop", "host.name": "hall-1"})
     for send in (send_metrics, send_logs, send_spans):
         send(url, resource)
+
+
+def exporter(over_http, over_grpc, url, **of_http):
+    """Returns the class of an exporter, and what it is made with. Over gRPC all messages are compressed."""
+    if len(sys.argv) > 2:
+        return over_grpc, {"endpoint": sys.argv[2], "insecure": True, "compression": grpc.Compression.Gzip}
+    return over_http, {"endpoint": url, **of_http}
 
 
 def expect(instance, time, **columns):
@@ -83,15 +94,16 @@ def change_for_json(of):
 
 def send_metrics(url, resource):
     sent = []
+    over_http, over_grpc = http_metrics.OTLPMetricExporter, grpc_metrics.OTLPMetricExporter
+    base, options = exporter(over_http, over_grpc, f"{url}/v1/metrics", compression=Compression.Gzip)
 
-    class Exporter(OTLPMetricExporter):
+    class Exporter(base):
         def export(self, metrics_data, *arguments, **named):
             sent.append(metrics_data)
             return super().export(metrics_data, *arguments, **named)
 
-    exporter = Exporter(f"{url}/v1/metrics", compression=Compression.Gzip)
     view = View(instrument_name="payload", aggregation=ExponentialBucketHistogramAggregation())
-    reader = PeriodicExportingMetricReader(exporter, export_interval_millis=3_600_000)
+    reader = PeriodicExportingMetricReader(Exporter(**options), export_interval_millis=3_600_000)
     provider = MeterProvider([reader], resource, views=[view])
     meter = provider.get_meter("plant", "1.0")
     temperature = meter.create_gauge("temperature", "Cel", "Temperature of the pump")
@@ -161,14 +173,15 @@ def fields(*pairs):
 
 def send_logs(url, resource):
     sent = []
+    base, options = exporter(http_logs.OTLPLogExporter, grpc_logs.OTLPLogExporter, f"{url}/v1/logs")
 
-    class Exporter(OTLPLogExporter):
+    class Exporter(base):
         def export(self, batch):
             sent.extend(batch)
             return super().export(batch)
 
     provider = LoggerProvider(resource)
-    provider.add_log_record_processor(SimpleLogRecordProcessor(Exporter(f"{url}/v1/logs")))
+    provider.add_log_record_processor(SimpleLogRecordProcessor(Exporter(**options)))
     logger = logging.getLogger("plant.pump")
     logger.propagate = False
     logger.setLevel(logging.DEBUG)
@@ -193,14 +206,15 @@ def send_logs(url, resource):
 
 def send_spans(url, resource):
     sent = []
+    base, options = exporter(http_traces.OTLPSpanExporter, grpc_traces.OTLPSpanExporter, f"{url}/v1/traces")
 
-    class Exporter(OTLPSpanExporter):
+    class Exporter(base):
         def export(self, spans):
             sent.extend(spans)
             return super().export(spans)
 
     provider = TracerProvider(resource=resource)
-    provider.add_span_processor(SimpleSpanProcessor(Exporter(f"{url}/v1/traces")))
+    provider.add_span_processor(SimpleSpanProcessor(Exporter(**options)))
     tracer = provider.get_tracer("plant")
     for number in range(ROUNDS):
         with tracer.start_as_current_span(f"turn {number}", kind=SpanKind.SERVER):

@@ -11,6 +11,8 @@ pub struct OtlpConfig {
     pub enabled: bool,
     /// An address of its own for OTLP, such as `127.0.0.1:4318`, where SDKs send without settings; empty: there is none.
     pub listen: String,
+    /// An address for OTLP over gRPC, such as `127.0.0.1:4317`, where SDKs and Collectors send over gRPC without settings; empty: there is none.
+    pub grpc_listen: String,
     /// Attributes of a resource whose values name its node, joined by hyphens: `otlp-SERVICE-HOST`. Those that a resource lacks are skipped.
     pub node_attributes: Vec<String>,
     /// The beginning of the name of each node, and the whole name of nodes without these attributes. If it is empty, such nodes are refused.
@@ -31,6 +33,7 @@ impl Default for OtlpConfig {
         Self {
             enabled: false,
             listen: String::new(),
+            grpc_listen: String::new(),
             node_attributes: vec!["service.name".into(), "host.name".into()],
             node_prefix: "otlp".into(),
             left_out_attributes: vec!["otel.scope.name".into()],
@@ -54,8 +57,8 @@ pub enum BadConfig {
     #[error("otlp.{0} is 0: nothing could be taken")]
     Zero(&'static str),
     /// Nothing would be taken there.
-    #[error("otlp.listen is set, but otlp.enabled is false: set otlp.enabled = true")]
-    ListenOnly,
+    #[error("otlp.{0} is set, but otlp.enabled is false: set otlp.enabled = true")]
+    ListenOnly(&'static str),
     /// The program lacks the source.
     #[error(
         "otlp.enabled needs the feature otlp, which this program was built without: cargo build --features otlp"
@@ -64,6 +67,13 @@ pub enum BadConfig {
 }
 
 impl OtlpConfig {
+    /// Checks that a source that is off has no addresses.
+    pub(crate) fn check_off(&self) -> Result<(), BadConfig> {
+        let addresses = [("listen", &self.listen), ("grpc_listen", &self.grpc_listen)];
+        let set = addresses.iter().find(|(_, address)| !address.is_empty());
+        set.map_or(Ok(()), |(name, _)| Err(BadConfig::ListenOnly(name)))
+    }
+
     /// Checks the values that have no meaning.
     pub(crate) fn check(&self) -> Result<(), BadConfig> {
         if self.node_prefix.contains(['/', '*']) {
@@ -74,5 +84,21 @@ impl OtlpConfig {
         }
         let limits = [("max_nodes", self.max_nodes), ("max_series", self.max_series)];
         limits.iter().find(|(_, limit)| *limit == 0).map_or(Ok(()), |(name, _)| Err(BadConfig::Zero(name)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_of_a_source_that_is_off_is_a_mistake() {
+        let address = || "127.0.0.1:4317".to_owned();
+        let off = OtlpConfig::default();
+        assert_eq!(off.check_off(), Ok(()));
+        let http = OtlpConfig { listen: address(), ..off.clone() };
+        assert_eq!(http.check_off(), Err(BadConfig::ListenOnly("listen")));
+        let grpc = OtlpConfig { grpc_listen: address(), ..off };
+        assert_eq!(grpc.check_off(), Err(BadConfig::ListenOnly("grpc_listen")));
     }
 }

@@ -1,4 +1,4 @@
-//! A source that takes metrics, logs and traces of OpenTelemetry over HTTP, as Protocol Buffers and as JSON.
+//! A source that takes metrics, logs and traces of OpenTelemetry over HTTP and gRPC, as Protocol Buffers and as JSON.
 //!
 //! The source answers `/v1/metrics`, `/v1/logs` and `/v1/traces` on the address of the page. In the order of a request: `json` turns JSON into
 //! Protocol Buffers by the tables of `layout`, so that one decoder reads both; `walk` visits resources, scopes and items; `names` makes the names
@@ -79,7 +79,7 @@ impl ConfiguredHandler for Otlp {
 
     fn configured(config: OtlpConfig) -> Result<Option<Self::Handler>, BadConfig> {
         if !config.enabled {
-            return if config.listen.is_empty() { Ok(None) } else { Err(BadConfig::ListenOnly) };
+            return config.check_off().map(|()| None);
         }
         config.check()?;
         #[cfg(feature = "source")]

@@ -1,4 +1,4 @@
-// Command client sends metrics and spans with the SDK of OpenTelemetry for Go: go run . HOST:PORT.
+// Command client sends metrics and spans with the SDK of OpenTelemetry for Go: go run . http|grpc HOST:PORT.
 //
 // Its output names each sample of the archive, as JSON lines: [instance, time, columns]. The expected values are those of the objects that
 // the SDK gives its exporters.
@@ -17,8 +17,10 @@ import (
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/exporters/otlp/otlpmetric/otlpmetricgrpc"
 	"go.opentelemetry.io/otel/exporters/otlp/otlpmetric/otlpmetrichttp"
 	"go.opentelemetry.io/otel/exporters/otlp/otlptrace"
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracegrpc"
 	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
 	"go.opentelemetry.io/otel/metric"
 	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
@@ -31,10 +33,31 @@ import (
 const rounds = 10
 
 func main() {
-	address := os.Args[1]
+	protocol, address := os.Args[1], os.Args[2]
 	of := resource.NewSchemaless(attribute.String("service.name", "gopher"), attribute.String("host.name", "hall-2"))
-	sendMetrics(address, of)
-	sendSpans(address, of)
+	sendMetrics(metricExporter(protocol, address), of)
+	sendSpans(traceClient(protocol, address), of)
+}
+
+func metricExporter(protocol, address string) sdkmetric.Exporter {
+	var exporter sdkmetric.Exporter
+	var err error
+	if protocol == "grpc" {
+		exporter, err = otlpmetricgrpc.New(context.Background(), otlpmetricgrpc.WithEndpoint(address),
+			otlpmetricgrpc.WithInsecure(), otlpmetricgrpc.WithCompressor("gzip"))
+	} else {
+		exporter, err = otlpmetrichttp.New(context.Background(), otlpmetrichttp.WithEndpoint(address),
+			otlpmetrichttp.WithInsecure(), otlpmetrichttp.WithCompression(otlpmetrichttp.GzipCompression))
+	}
+	check(err)
+	return exporter
+}
+
+func traceClient(protocol, address string) otlptrace.Client {
+	if protocol == "grpc" {
+		return otlptracegrpc.NewClient(otlptracegrpc.WithEndpoint(address), otlptracegrpc.WithInsecure())
+	}
+	return otlptracehttp.NewClient(otlptracehttp.WithEndpoint(address), otlptracehttp.WithInsecure())
 }
 
 func check(err error) {
@@ -49,11 +72,8 @@ func expect(instance string, at time.Time, columns map[string]any) {
 	fmt.Println(string(line))
 }
 
-func sendMetrics(address string, of *resource.Resource) {
+func sendMetrics(exporter sdkmetric.Exporter, of *resource.Resource) {
 	ctx := context.Background()
-	exporter, err := otlpmetrichttp.New(ctx, otlpmetrichttp.WithEndpoint(address), otlpmetrichttp.WithInsecure(),
-		otlpmetrichttp.WithCompression(otlpmetrichttp.GzipCompression))
-	check(err)
 	reader := sdkmetric.NewManualReader()
 	exponential := sdkmetric.Stream{Aggregation: sdkmetric.AggregationBase2ExponentialHistogram{MaxSize: 160, MaxScale: 20}}
 	provider := sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader), sdkmetric.WithResource(of),
@@ -156,9 +176,8 @@ func (of *spans) ExportSpans(ctx context.Context, batch []sdktrace.ReadOnlySpan)
 	return of.SpanExporter.ExportSpans(ctx, batch)
 }
 
-func sendSpans(address string, of *resource.Resource) {
+func sendSpans(client otlptrace.Client, of *resource.Resource) {
 	ctx := context.Background()
-	client := otlptracehttp.NewClient(otlptracehttp.WithEndpoint(address), otlptracehttp.WithInsecure())
 	inner, err := otlptrace.New(ctx, client)
 	check(err)
 	exporter := &spans{SpanExporter: inner}

@@ -4,7 +4,7 @@ use super::{
     Fact,
     handler_commands::HandlerCommands,
     link_to, notify,
-    otlp_listener::OtlpListener,
+    otlp_listener::OtlpListeners,
     rules,
     sockets::{DataChannel, listen, serve_channel, serve_doors},
     spare_memory::give_back,
@@ -61,7 +61,7 @@ pub struct RunningDac {
     pub(super) http: String,
     pub(super) channel: String,
     sql: Option<String>,
-    otlp: Option<String>,
+    otlp: Vec<Fact>,
     pub(super) tls: Option<Arc<ServerTls>>,
     ending: watch::Sender<bool>,
     served: JoinHandle<std::io::Result<()>>,
@@ -130,7 +130,7 @@ impl RunningDac {
         }
         config.check_features()?;
         let sql = SqlDoor::open(&config, tls.is_some()).await?;
-        let otlp = OtlpListener::open(&config, tls.is_some()).await?;
+        let otlp = OtlpListeners::open(&config, tls.is_some()).await?;
         let channel = match parts {
             Parts::Dac => Some(DataChannel::bind(&config, tls.is_some()).await?),
             Parts::Tem | Parts::Relay => None,
@@ -234,7 +234,7 @@ impl RunningDac {
             http: doors_address.to_string(),
             channel: channel_address.map(|address| address.to_string()).unwrap_or_default(),
             sql,
-            otlp: otlp.serve(&dac.health, &api, &ended),
+            otlp: otlp.serve(&dac.health, &api, &ended)?,
             tls,
             ending,
             served: tokio::spawn(serve_doors(
@@ -309,7 +309,7 @@ impl RunningDac {
             facts.push(("channel", self.data_channel(), "data channel"));
         }
         facts.extend(self.sql.iter().map(|address| ("postgresql", address.clone(), "PostgreSQL")));
-        facts.extend(self.otlp.iter().map(|address| ("otlp", address.clone(), "OTLP")));
+        facts.extend(self.otlp.iter().cloned());
         if let Some(code) = self.access.link(Moment::now())? {
             facts.push(("sign_in", link_to(&self.page(), code.reveal()), "sign in once"));
         }

@@ -5,7 +5,7 @@
 
 Each receiver has the first core, the sender the second one. The rivals have receivers alone, and throw away what they receive: `otlp` and `nop` of the
 Collector, `influxdb_listener` and `discard` of Telegraf. OASIS numbers each value; it is measured without an archive and with one that stores before it
-answers. The order of the receivers alternates. The table has medians and ranges of the rounds: data points a second of time, and of processor time.
+answers. OTLP is measured over HTTP and over gRPC, which needs grpcio. The order of the receivers alternates. The table has medians and ranges of the rounds: data points a second of time, and of processor time.
 """
 
 import argparse
@@ -103,12 +103,14 @@ class Receiver:
         self.log.close()
 
 
-def oasis(program, folder, archive):
+def oasis(program, folder, archive, is_grpc=False):
     def start():
         port = free_port()
         config = folder / "oasis.toml"
-        config.write_text("[otlp]\nenabled = true\n[influxdb]\nenabled = true\n")
-        command = [program, "dac", "--listen", f"127.0.0.1:{port}", "--channel-listen", "127.0.0.1:0", "--config", str(config)]
+        grpc_listen = f'grpc_listen = "127.0.0.1:{port}"\n' if is_grpc else ""
+        config.write_text(f"[otlp]\nenabled = true\n{grpc_listen}[influxdb]\nenabled = true\n")
+        page = 0 if is_grpc else port
+        command = [program, "dac", "--listen", f"127.0.0.1:{page}", "--channel-listen", "127.0.0.1:0", "--config", str(config)]
         # Each run has an archive of its own.
         command += ["--archive", tempfile.mkdtemp(dir=folder)] if archive else []
         return Receiver(command, port, folder)
@@ -116,12 +118,12 @@ def oasis(program, folder, archive):
     return start
 
 
-def collector(program, folder):
+def collector(program, folder, protocol):
     def start():
         port = free_port()
         config = folder / "collector.yaml"
         pipelines = "service:\n  telemetry: {metrics: {level: none}}\n  pipelines: {metrics: {receivers: [otlp], exporters: [nop]}}\n"
-        receivers = f"receivers: {{otlp: {{protocols: {{http: {{endpoint: '127.0.0.1:{port}'}}}}}}}}\nexporters: {{nop: {{}}}}\n"
+        receivers = f"receivers: {{otlp: {{protocols: {{{protocol}: {{endpoint: '127.0.0.1:{port}'}}}}}}}}\nexporters: {{nop: {{}}}}\n"
         config.write_text(receivers + pipelines)
         return Receiver([program, "--config", f"file:{config}"], port, folder)
 
@@ -141,11 +143,11 @@ def telegraf(program, folder):
     return start
 
 
-def measure(start, path, headers, bodies):
-    """Sends all bodies on one connection. Returns the seconds, and those of the receiver's processor."""
-    receiver = start()
-    try:
-        connection = http.client.HTTPConnection("127.0.0.1", receiver.port, timeout=60)
+def over_http(path, headers):
+    """Returns a function that connects to a port, and returns one that sends a body there."""
+
+    def connect(port):
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
 
         def send(body):
             connection.request("POST", path, body, headers)
@@ -154,6 +156,24 @@ def measure(start, path, headers, bodies):
             if answer.status not in (200, 204):
                 raise SystemExit(f"{path}: {answer.status} {text[:300]}")
 
+        return send
+
+    return connect
+
+
+def over_grpc(port):
+    """Returns a function that sends a message of metrics to a port; a status other than OK is an exception."""
+    import grpc
+
+    channel = grpc.insecure_channel(f"127.0.0.1:{port}")
+    return channel.unary_unary("/opentelemetry.proto.collector.metrics.v1.MetricsService/Export")
+
+
+def measure(start, connect, bodies):
+    """Sends all bodies on one connection. Returns the seconds, and those of the receiver's processor."""
+    receiver = start()
+    try:
+        send = connect(receiver.port)
         # The first request makes the series.
         send(bodies[0])
         began, used = time.perf_counter(), receiver.processor_seconds()
@@ -164,12 +184,12 @@ def measure(start, path, headers, bodies):
         receiver.stop()
 
 
-def compare(what, path, headers, bodies, receivers, rounds):
+def compare(what, connect, bodies, receivers, rounds):
     times = {name: [] for name in receivers}
     for number in range(rounds):
         names = list(receivers) if number % 2 == 0 else list(reversed(receivers))
         for name in names:
-            times[name].append(measure(receivers[name], path, headers, bodies))
+            times[name].append(measure(receivers[name], connect, bodies))
     points = (len(bodies) - 1) * POINTS
     for name, runs in times.items():
         by_time, by_processor = ([points / run[at] / 1e3 for run in runs] for at in (0, 1))
@@ -194,11 +214,19 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         ours = {"OASIS": oasis(programs["oasis"], folder, False), "OASIS, stored": oasis(programs["oasis"], folder, True)}
+        bodies = [otlp(at) for at in range(given.requests)]
         protobuf = {"Content-Type": "application/x-protobuf"}
-        rival = {"Collector": collector(programs["collector"], folder)} if given.collector else {}
-        compare("OTLP", "/v1/metrics", protobuf, [otlp(at) for at in range(given.requests)], ours | rival, given.rounds)
+        rival = {"Collector": collector(programs["collector"], folder, "http")} if given.collector else {}
+        compare("OTLP over HTTP", over_http("/v1/metrics", protobuf), bodies, ours | rival, given.rounds)
+        called = {
+            "OASIS": oasis(programs["oasis"], folder, False, True),
+            "OASIS, stored": oasis(programs["oasis"], folder, True, True),
+        }
+        rival = {"Collector": collector(programs["collector"], folder, "grpc")} if given.collector else {}
+        compare("OTLP over gRPC", over_grpc, bodies, called | rival, given.rounds)
         rival = {"Telegraf": telegraf(programs["telegraf"], folder)} if given.telegraf else {}
-        compare("line protocol", "/write?db=b", {}, [lines(at) for at in range(given.requests)], ours | rival, given.rounds)
+        bodies = [lines(at) for at in range(given.requests)]
+        compare("line protocol", over_http("/write?db=b", {}), bodies, ours | rival, given.rounds)
 
 
 if __name__ == "__main__":

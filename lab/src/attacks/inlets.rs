@@ -1,6 +1,9 @@
 //! Peers of other protocols that attack their inlets: bombs, floods of names, slow bodies, false lengths.
 
-use super::attackers::{Attack, HOLD_INTERVAL, Target, WRITE_TIMEOUT, hold};
+use super::{
+    attackers::{Attack, HOLD_INTERVAL, Target, WRITE_TIMEOUT, hold},
+    grpc,
+};
 use crate::faults::{World, open};
 use anyhow::Context;
 use flate2::{Compression, write::GzEncoder};
@@ -27,6 +30,8 @@ pub const INLET_ATTACKS: &[Attack] = &[
         series_floods,
     ),
     inlet("slow-bodies", "500 bodies of OTLP, a byte every 50 ms", slow_bodies),
+    inlet("grpc-resets", "calls of gRPC that are cancelled at once, without pause", grpc_resets),
+    inlet("grpc-stalls", "500 connections of gRPC, each with 16 messages that stall", grpc_stalls),
     inlet(
         "postgresql-lengths",
         "connections of PostgreSQL clients with false lengths, without pause",
@@ -51,6 +56,15 @@ const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
 const BOMB_BYTES: usize = 256 << 20;
 /// Connections with slow bodies.
 const SLOW_BODIES: usize = 500;
+/// Connections with stalled calls, and the calls of each.
+const STALLED_CONNECTIONS: usize = 500;
+const STALLED_CALLS: u32 = 16;
+/// Bytes of a stalled call: all of them fill the window of their connection.
+const STALLED_BYTES: usize = 8 * 1024;
+/// Time after which stalled calls are sent again: the DAC ends them later.
+const STALL_TIME: Duration = Duration::from_secs(2);
+/// Cancelled calls in one write.
+const CANCELLED_CALLS: u32 = 1_000;
 /// Series of a request.
 const SERIES: u64 = 1_000;
 
@@ -61,6 +75,7 @@ const fn inlet(name: &'static str, about: &'static str, once: fn(&Target) -> any
 /// Addresses of the inlets, and the broker to which the DAC connects.
 #[derive(Debug)]
 pub struct Inlets {
+    grpc: String,
     postgresql: String,
     mavlink: String,
     broker: TcpListener,
@@ -73,7 +88,7 @@ impl Inlets {
         broker.set_nonblocking(true)?;
         let _ = write!(
             world.settings.more,
-            "[otlp]\nenabled = true\n[influxdb]\nenabled = true\n[prometheus]\nenabled = true\n\
+            "[otlp]\nenabled = true\ngrpc_listen = '127.0.0.1:0'\n[influxdb]\nenabled = true\n[prometheus]\nenabled = true\n\
              [postgresql_protocol]\nlisten = '127.0.0.1:0'\n[mavlink]\nlinks = ['udpin:127.0.0.1:0']\n\
              [mqtt]\nurl = 'mqtt://{}'\nsubscribe = [{{ topic = '#' }}]\n",
             broker.local_addr()?
@@ -88,6 +103,7 @@ impl Inlets {
         let mavlink = all.iter().find(|handler| handler["name"] == "mavlink").unwrap_or(&Value::Null);
         let mavlink = mavlink["state"]["links"][0]["local"].as_str().context("no link of MAVLink")?;
         Ok(Self {
+            grpc: world.dac()?.said("otlp_grpc").to_owned(),
             postgresql: world.dac()?.said("postgresql").to_owned(),
             mavlink: mavlink.to_owned(),
             broker: broker.try_clone()?,
@@ -155,6 +171,38 @@ fn slow_bodies(target: &Target) -> anyhow::Result<()> {
     while !target.is_over() && !slow.is_empty() {
         slow.retain_mut(|socket| socket.write_all(&[0]).is_ok());
         // The pause is the attack.
+        std::thread::sleep(HOLD_INTERVAL);
+    }
+    Ok(())
+}
+
+fn grpc_resets(target: &Target) -> anyhow::Result<()> {
+    let mut socket = connect(&inlets(target)?.grpc)?;
+    socket.write_all(grpc::GREETING)?;
+    for first in (0_u32..).step_by(CANCELLED_CALLS as usize) {
+        let streams = (first..first + CANCELLED_CALLS).map(|number| 2 * number + 1);
+        let calls: Vec<u8> =
+            streams.flat_map(|stream| [grpc::call(stream), grpc::cancel(stream)].concat()).collect();
+        anyhow::ensure!(!target.is_over(), "the attack is over");
+        // The DAC closes the connection.
+        socket.write_all(&calls)?;
+    }
+    Ok(())
+}
+
+fn grpc_stalls(target: &Target) -> anyhow::Result<()> {
+    let message = [&[0, 0, 0x7f, 0xff, 0xff][..], &[0; STALLED_BYTES - 5]].concat();
+    let calls = (0..STALLED_CALLS)
+        .flat_map(|number| [grpc::call(2 * number + 1), grpc::data(2 * number + 1, &message)].concat());
+    let first = [grpc::GREETING.to_vec(), calls.collect()].concat();
+    let mut stalled = Vec::new();
+    for _ in 0..STALLED_CONNECTIONS {
+        let mut socket = connect(&inlets(target)?.grpc)?;
+        socket.write_all(&first)?;
+        stalled.push(socket);
+    }
+    let began = Instant::now();
+    while !target.is_over() && began.elapsed() < STALL_TIME {
         std::thread::sleep(HOLD_INTERVAL);
     }
     Ok(())

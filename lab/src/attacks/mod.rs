@@ -6,6 +6,7 @@
 //! virtual machine spoil single ones.
 
 mod attackers;
+mod grpc;
 mod inlets;
 mod readers;
 

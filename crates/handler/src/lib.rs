@@ -38,6 +38,7 @@
 mod acknowledge;
 mod inlet;
 mod life;
+mod metrics;
 mod probe_commands;
 mod reach;
 mod status;
@@ -48,6 +49,7 @@ mod unbuilt;
 
 pub use acknowledge::Acknowledge;
 pub use inlet::{InletAnswer, InletRequest};
+pub use metrics::{HandlerMetric, HandlerMetrics, MAX_HANDLER_METRICS, MetricKind, StateMetrics};
 pub use probe_commands::{CommandAnswer, CommandRefusal, ProbeCommands, TokenCommand};
 pub use reach::Reach;
 pub use status::{Condition, Status};
@@ -76,6 +78,11 @@ pub trait Handler: Send + Sync + 'static {
     /// Returns its state for the API and the page. Must neither block nor take long; called from other threads, running or not.
     fn state(&self) -> Value;
 
+    /// Returns the members of its state that are metrics of `/metrics`.
+    fn metrics(&self) -> StateMetrics {
+        StateMetrics::default()
+    }
+
     /// Returns why it does not do its work at present although it runs, such as a full disk. Must not block; called from other threads.
     fn problem(&self) -> Option<String> {
         None
@@ -92,9 +99,9 @@ pub trait Handler: Send + Sync + 'static {
     }
 
     /// Returns a document that it serves over HTTP at this path, such as `/metrics`. `accept` is the request's header. May take some
-    /// milliseconds; called only while it runs.
-    fn document(&self, path: &str, accept: &str) -> Option<Document> {
-        let _ = (path, accept);
+    /// milliseconds; called only while it runs. `all` has all handlers, this one too.
+    fn document(&self, path: &str, accept: &str, all: &Supervisor) -> Option<Document> {
+        let _ = (path, accept, all);
         None
     }
 

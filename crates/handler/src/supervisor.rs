@@ -1,7 +1,8 @@
 //! Starts and stops handlers, and lists them.
 
 use crate::{
-    Condition, Context, Document, Handler, InletAnswer, InletRequest, ProbeCommands, Status, StoredSamples,
+    Condition, Context, Document, Handler, HandlerMetric, HandlerMetrics, InletAnswer, InletRequest,
+    MetricKind, ProbeCommands, Status, StoredSamples,
     life::{Backoff, Signs, Vitals, live},
     stopping::StopRequest,
 };
@@ -153,6 +154,23 @@ impl Supervisor {
         self.entries.iter().flat_map(of).collect()
     }
 
+    /// Returns the metrics of all handlers: `up`, `restarts`, and those of their states.
+    pub fn metrics(&self) -> HandlerMetrics {
+        let mut found = HandlerMetrics::default();
+        for entry in &self.entries {
+            let Status { name: handler, condition, restarts, state, .. } = entry.status();
+            let up = condition == Condition::Running && entry.handler.problem().is_none();
+            let of_all =
+                [("up", MetricKind::Gauge, u64::from(up)), ("restarts", MetricKind::Counter, restarts)];
+            found.metrics.extend(of_all.map(|(name, kind, value)| {
+                let (name, value) = (name.to_owned(), value.to_string());
+                HandlerMetric { handler, name, kind, label: None, value }
+            }));
+            entry.handler.metrics().read(handler, &state, &mut found);
+        }
+        found
+    }
+
     /// Lists one handler.
     ///
     /// # Errors
@@ -164,7 +182,7 @@ impl Supervisor {
     /// The document that a running handler serves at this path.
     pub fn document(&self, path: &str, accept: &str) -> Option<Document> {
         let running = self.entries.iter().filter(|entry| entry.vitals.lock().condition == Condition::Running);
-        running.map(|entry| &entry.handler).find_map(|handler| handler.document(path, accept))
+        running.map(|entry| &entry.handler).find_map(|handler| handler.document(path, accept, self))
     }
 
     /// The answer of a running handler to a request of another program; `None` if no running handler has its path.

@@ -10,7 +10,7 @@ use crate::{
 use governor::{DefaultDirectRateLimiter, Quota, RateLimiter, clock::Clock};
 use oasis_alarms::{Alarms, AlarmsError, DestinationFigures};
 use oasis_dac::now;
-use oasis_handler::{Context, Failure, Handler, Stopping};
+use oasis_handler::{Context, Failure, Handler, StateMetrics, Stopping};
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::{
@@ -242,6 +242,17 @@ impl Handler for NotifyHandler {
 
     fn state(&self) -> Value {
         json!({"destinations": self.list()})
+    }
+
+    fn metrics(&self) -> StateMetrics {
+        StateMetrics {
+            counters: &[
+                "destinations{name}.coalesced",
+                "destinations{name}.delivered",
+                "destinations{name}.failed",
+            ],
+            gauges: &["destinations{name}.waiting", "destinations{name}.oldest_seconds"],
+        }
     }
 
     fn problem(&self) -> Option<String> {

@@ -67,6 +67,44 @@ mod tests {
 
     #[cfg(feature = "live")]
     #[test]
+    fn the_metrics_of_each_handler_are_in_its_state_and_have_one_kind() {
+        let mut counters = vec!["restarts"];
+        let mut gauges = vec!["up"];
+        for section in [
+            "[postgresql]\nurl = 'host=localhost'",
+            "[nats]\nurl = 'nats://127.0.0.1'",
+            "[dds]\npublish = true",
+            "[influxdb]\nenabled = true",
+            "[otlp]\nenabled = true",
+            "[otlp_export]\nendpoint = 'http://127.0.0.1:4318'",
+            "[prometheus]\nenabled = true",
+            "[remote_write]\nurl = 'http://127.0.0.1:9090/api/v1/write'",
+            "[mqtt]\nurl = 'mqtt://localhost'\nsubscribe = [{ topic = '#' }]",
+            "[mqtt_publish]\nurl = 'mqtt://localhost'",
+            "[mavlink]\nlinks = ['udpin:127.0.0.1:14550']",
+            "[can]\ninterfaces = ['can0']",
+        ] {
+            let config: Config = toml::from_str(section).unwrap();
+            let handlers = match config.handlers() {
+                Ok(handlers) => handlers,
+                Err(error) if format!("{error:#}").contains("built without") => continue,
+                Err(error) => panic!("{section}: {error:#}"),
+            };
+            let handler = handlers.last().unwrap();
+            assert!(section.starts_with(&format!("[{}]", handler.name())), "{section}: {}", handler.name());
+            let metrics = handler.metrics();
+            assert_eq!(metrics.absent_from(&handler.state()), Vec::<&str>::new(), "{section}");
+            assert!(!metrics.counters.is_empty(), "{section}");
+            counters.extend(metrics.counters);
+            gauges.extend(metrics.gauges);
+        }
+        // A metric has one kind, and the labels of all its series have one name.
+        let both: Vec<_> = counters.iter().filter(|name| gauges.contains(name)).collect();
+        assert!(both.is_empty(), "{both:?}");
+    }
+
+    #[cfg(feature = "live")]
+    #[test]
     fn every_number_of_the_file_has_a_range_that_its_default_is_in() {
         let documented = include_str!("../../../docs/reference/oasis.toml");
         ranges::check(documented).unwrap();

@@ -5,7 +5,7 @@ use crate::{
     state::ServerCounters,
 };
 use oasis_api::Queries;
-use oasis_handler::{Context, Failure, Handler};
+use oasis_handler::{Context, Failure, Handler, StateMetrics};
 use oasis_tls::ServerTls;
 use serde_json::Value;
 use std::{
@@ -89,5 +89,22 @@ impl Handler for SqlServer {
         let address = self.parts().address;
         let address = address.map_or_else(|| self.config.listen.clone(), |address| address.to_string());
         self.counters.state(&address, self.budget.used())
+    }
+
+    fn metrics(&self) -> StateMetrics {
+        StateMetrics {
+            counters: &[
+                "accepted",
+                "refused",
+                "failed_sign_ins",
+                "queries",
+                "failed",
+                "canceled",
+                "wrong_cancels",
+                "malformed",
+                "rows",
+            ],
+            gauges: &["open", "answer_bytes"],
+        }
     }
 }

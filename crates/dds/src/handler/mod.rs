@@ -29,7 +29,7 @@ mod topics;
 pub use state::{Condition, Loss, State};
 
 use crate::{BadDds, DdsConfig};
-use oasis_handler::{ConfiguredHandler, Context, Failure, Handler};
+use oasis_handler::{ConfiguredHandler, Context, Failure, Handler, StateMetrics};
 use serde_json::{Value, json};
 use state::SharedState;
 use std::sync::Arc;
@@ -93,5 +93,9 @@ impl Handler for DdsPublish {
 
     fn state(&self) -> Value {
         json!(self.report())
+    }
+
+    fn metrics(&self) -> StateMetrics {
+        StateMetrics { counters: &["published", "lost{cause}"], gauges: &["behind", "kept_bytes"] }
     }
 }

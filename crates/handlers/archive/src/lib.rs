@@ -37,7 +37,7 @@ pub use restore::{restore, restore_imported};
 pub use writer::NotStored;
 
 use oasis_dac::{Dac, now};
-use oasis_handler::{Context, Failure, Handler, StoredSamples};
+use oasis_handler::{Context, Failure, Handler, StateMetrics, StoredSamples};
 use oasis_health::{Finding, Health};
 use oasis_store::{
     Account, Annotations, ArchiveConfig, ClockJump, Condition, Counters, Forgotten, History, Removed,
@@ -301,6 +301,10 @@ impl Handler for Archive {
     fn state(&self) -> Value {
         let Counters { condition, stored, missing, commits, segments, segment_bytes, .. } = self.counters();
         json!({"condition": condition, "stored": stored, "missing": missing, "commits": commits, "segments": segments, "segment_bytes": segment_bytes})
+    }
+
+    fn metrics(&self) -> StateMetrics {
+        StateMetrics { counters: &["stored", "missing", "commits"], gauges: &["segments", "segment_bytes"] }
     }
 
     fn problem(&self) -> Option<String> {

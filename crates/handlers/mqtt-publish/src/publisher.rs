@@ -13,7 +13,7 @@ use crate::{
     wake_socket::WakeSocket,
 };
 use oasis_dac::{NamedRequest, Wake};
-use oasis_handler::{CommandRefusal, Context, Failure, Handler, TokenCommand};
+use oasis_handler::{CommandRefusal, Context, Failure, Handler, StateMetrics, TokenCommand};
 use oasis_mqtt_client::{
     ConnectError, Event, READ_CHUNK_BYTES, ReconnectDelay, Session, SessionError, SessionOptions,
     TopicRequest, secret_of_file,
@@ -134,6 +134,22 @@ impl Handler for MqttPublisher {
 
     fn state(&self) -> Value {
         self.lock().json(&self.checked.address.to_string())
+    }
+
+    fn metrics(&self) -> StateMetrics {
+        StateMetrics {
+            counters: &[
+                "connections",
+                "published_samples",
+                "repeated_samples",
+                "missing_samples{cause}",
+                "refused_samples",
+                "births",
+                "commands",
+                "refused_commands",
+            ],
+            gauges: &["instances", "omitted_instances", "unread_samples", "in_flight"],
+        }
     }
 
     fn problem(&self) -> Option<String> {

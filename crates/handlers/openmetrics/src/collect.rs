@@ -6,6 +6,7 @@ use crate::{
 };
 use oasis_dac::{Admission, Dac, Evicted, Instance, SOFTWARE, ShardFigures};
 use oasis_format::table::Cell;
+use oasis_handler::{HandlerMetric, HandlerMetrics, MetricKind};
 use oasis_store::History;
 use oasis_wire::{batch::Batch, pattern::matches};
 use std::{
@@ -44,6 +45,30 @@ pub fn dac(dac: &Dac, out: &mut Exposition) {
     for instance in present(dac) {
         ledger(&instance, out);
     }
+}
+
+/// Writes the metrics of handlers and sources.
+pub fn handlers(handlers: &HandlerMetrics, out: &mut Exposition) {
+    for HandlerMetric { handler, name, kind, label, value } in &handlers.metrics {
+        let (family, help) = match name.as_str() {
+            "up" => (
+                "oasis_handler_up".to_owned(),
+                "1 while a handler runs without a problem, else 0.".to_owned(),
+            ),
+            "restarts" => ("oasis_handler_restarts".into(), "Restarts of a handler after a failure.".into()),
+            name => {
+                (format!("oasis_handler_{name}"), format!("The number {name} in the state of a handler."))
+            }
+        };
+        let kind = match kind {
+            MetricKind::Counter => Kind::Counter,
+            MetricKind::Gauge => Kind::Gauge,
+        };
+        let mut labels = vec![("handler", *handler)];
+        labels.extend(label.as_ref().map(|(name, value)| (*name, value.as_str())));
+        out.sample((&family, kind, &help), &labels, value, None);
+    }
+    out.omit(handlers.omitted);
 }
 
 fn refused(name: &'static str, help: &'static str, admission: &Admission, out: &mut Exposition) {

@@ -94,6 +94,11 @@ impl Exposition {
         self.bytes += family.lines.len() - before;
     }
 
+    /// Counts samples that are omitted before they come here.
+    pub fn omit(&mut self, count: u64) {
+        self.omitted += count;
+    }
+
     /// Number of omitted samples: beyond the bound, or of another kind.
     pub fn omitted(&self) -> u64 {
         self.omitted

@@ -29,7 +29,9 @@ pub use families::{Families, Family};
 
 use exposition::Exposition;
 use oasis_dac::Dac;
-use oasis_handler::{ConfiguredHandler, Context, Document, Failure, Handler, StoredSamples};
+use oasis_handler::{
+    ConfiguredHandler, Context, Document, Failure, Handler, StateMetrics, StoredSamples, Supervisor,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::sync::{
@@ -138,12 +140,18 @@ impl Handler for OpenMetrics {
         })
     }
 
-    fn document(&self, path: &str, accept: &str) -> Option<Document> {
+    fn metrics(&self) -> StateMetrics {
+        StateMetrics { counters: &["scrapes"], gauges: &["omitted", "duplicates"] }
+    }
+
+    fn document(&self, path: &str, accept: &str, all: &Supervisor) -> Option<Document> {
         if path != "/metrics" {
             return None;
         }
         let Source { dac, archive } = self.source.lock().unwrap_or_else(PoisonError::into_inner).clone()?;
         let mut exposition = Exposition::accepted(accept, self.config.max_series);
+        // Series of instances come last: they can be more than the limit.
+        collect::handlers(&all.metrics(), &mut exposition);
         collect::dac(&dac, &mut exposition);
         collect::shards(&dac.shards.figures(), &mut exposition);
         if let Some(archive) = archive {

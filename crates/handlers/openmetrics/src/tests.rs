@@ -32,10 +32,52 @@ fn connect(dac: &Arc<Dac>, schema: &str, write: impl Fn(&mut RowWriter<'_>)) -> 
     node.session
 }
 
+/// A handler that copies samples, which does not run.
+struct Copy;
+
+impl Handler for Copy {
+    fn name(&self) -> &'static str {
+        "copy"
+    }
+
+    fn run(&self, _: Context) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    fn state(&self) -> Value {
+        json!({"samples": 7, "not_sent": {"evicted": 2, "refused": 3}, "behind": 4})
+    }
+
+    fn metrics(&self) -> StateMetrics {
+        StateMetrics { counters: &["samples", "not_sent{cause}"], gauges: &["behind"] }
+    }
+}
+
+fn handlers(dac: &Arc<Dac>) -> Supervisor {
+    Supervisor::new(dac.clone(), None, vec![Arc::new(Copy)])
+}
+
+#[test]
+fn numbers_of_handlers_are_served() {
+    let (dac, _session) = dac();
+    let (document, _) = scrape(&dac, "application/openmetrics-text", OpenMetricsConfig::default());
+    for line in [
+        "# TYPE oasis_handler_samples counter",
+        r#"oasis_handler_samples_total{handler="copy"} 7"#,
+        r#"oasis_handler_not_sent_total{handler="copy",cause="refused"} 3"#,
+        "# TYPE oasis_handler_behind gauge",
+        r#"oasis_handler_behind{handler="copy"} 4"#,
+        r#"oasis_handler_up{handler="copy"} 0"#,
+        r#"oasis_handler_restarts_total{handler="copy"} 0"#,
+    ] {
+        assert!(text(&document).lines().any(|have| have == line), "{line}");
+    }
+}
+
 fn scrape(dac: &Arc<Dac>, accept: &str, config: OpenMetricsConfig) -> (Document, OpenMetrics) {
     let handler = OpenMetrics::configured(config).unwrap().unwrap();
     handler.set_source(Some(Source { dac: dac.clone(), archive: None }));
-    (handler.document("/metrics", accept).unwrap(), handler)
+    (handler.document("/metrics", accept, &handlers(dac)).unwrap(), handler)
 }
 
 fn text(document: &Document) -> &str {

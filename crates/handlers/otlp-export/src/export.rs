@@ -6,7 +6,7 @@ use crate::{
     newest::Newest,
 };
 use oasis_dac::{Dac, now};
-use oasis_handler::{ConfiguredHandler, Context, Failure, Handler};
+use oasis_handler::{ConfiguredHandler, Context, Failure, Handler, StateMetrics};
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::{
@@ -78,6 +78,13 @@ impl Handler for OtlpExport {
 
     fn state(&self) -> Value {
         json!(*self.figures())
+    }
+
+    fn metrics(&self) -> StateMetrics {
+        StateMetrics {
+            counters: &["requests", "failed_requests", "points", "failed_points", "rejected_points"],
+            gauges: &["omitted_series"],
+        }
     }
 
     fn problem(&self) -> Option<String> {

@@ -11,7 +11,7 @@ use crate::{
     state::{Condition, NotSent, SharedState},
 };
 use oasis_dac::Dac;
-use oasis_handler::{Context, Failure, Handler, Stopping};
+use oasis_handler::{Context, Failure, Handler, StateMetrics, Stopping};
 use serde_json::{Value, json};
 use std::{
     collections::HashSet,
@@ -89,6 +89,22 @@ impl Handler for RemoteWriteSender {
 
     fn state(&self) -> Value {
         json!(*self.shared.lock())
+    }
+
+    fn metrics(&self) -> StateMetrics {
+        StateMetrics {
+            counters: &[
+                "requests",
+                "failed_requests",
+                "samples",
+                "values",
+                "refused_samples",
+                "unconfirmed_samples",
+                "not_sent{cause}",
+                "ended_instances",
+            ],
+            gauges: &["behind", "instances", "omitted_instances"],
+        }
     }
 
     fn problem(&self) -> Option<String> {

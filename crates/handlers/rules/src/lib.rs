@@ -33,7 +33,7 @@ pub use config::RulesConfig;
 
 use oasis_alarms::{Alarms, RelayedAlarms};
 use oasis_dac::now;
-use oasis_handler::{Context, Failure, Handler};
+use oasis_handler::{Context, Failure, Handler, StateMetrics};
 use oasis_rules::RulesState;
 use serde_json::{Value, json};
 use state::Shared;
@@ -97,6 +97,41 @@ impl Handler for Rules {
         let mut state = self.shared.to_json();
         state["copies"] = json!(self.alarms.copies().figures());
         state
+    }
+
+    fn metrics(&self) -> StateMetrics {
+        StateMetrics {
+            counters: &[
+                "samples",
+                "missing",
+                "unreadable",
+                "events",
+                "known_events",
+                "commits",
+                "late",
+                "overflowed",
+                "refused_checkpoints",
+                "given_nodes",
+                "taken_nodes",
+                "unaligned",
+                "commands.sent",
+                "commands.too_many",
+                "commands.circles",
+                "commands.dropped",
+            ],
+            gauges: &[
+                "rules",
+                "instances",
+                "instances_left_out",
+                "joins",
+                "joins_left_out",
+                "joins_waiting",
+                "waiting",
+                "behind",
+                "latency_ns",
+                "outputs_left_out",
+            ],
+        }
     }
 
     fn problem(&self) -> Option<String> {

@@ -30,7 +30,7 @@ mod topic;
 pub use state::{Condition, State};
 
 use crate::{BadTarget, NatsConfig, Target};
-use oasis_handler::{ConfiguredHandler, Context, Failure, Handler};
+use oasis_handler::{ConfiguredHandler, Context, Failure, Handler, StateMetrics};
 use serde_json::{Value, json};
 use state::SharedState;
 use std::sync::Arc;
@@ -94,5 +94,12 @@ impl Handler for NatsCopy {
 
     fn state(&self) -> Value {
         json!(self.report())
+    }
+
+    fn metrics(&self) -> StateMetrics {
+        StateMetrics {
+            counters: &["copied", "messages", "retries", "lost{cause}", "disconnects"],
+            gauges: &["in_flight", "in_flight_bytes", "behind"],
+        }
     }
 }

@@ -7,7 +7,7 @@ use crate::{
     socket::FrameSocket,
 };
 use oasis_dac::{Dac, now};
-use oasis_handler::{Context, Failure, Handler, Stopping};
+use oasis_handler::{Context, Failure, Handler, StateMetrics, Stopping};
 use oasis_source_node::{SourceLimits, SourceNodes};
 use serde_json::{Value, json};
 use std::{
@@ -72,6 +72,24 @@ impl Handler for CanSource {
     fn state(&self) -> Value {
         let interfaces: Vec<_> = self.interfaces.iter().map(Interface::json).collect();
         json!({"interfaces": interfaces, "messages": self.messages.count()})
+    }
+
+    fn metrics(&self) -> StateMetrics {
+        StateMetrics {
+            counters: &[
+                "interfaces{interface}.frames",
+                "interfaces{interface}.bits",
+                "interfaces{interface}.error_frames",
+                "interfaces{interface}.dropped_frames",
+                "interfaces{interface}.undescribed_frames",
+                "interfaces{interface}.short_frames",
+                "interfaces{interface}.bad_datagrams",
+                "interfaces{interface}.samples",
+                "interfaces{interface}.refused_samples",
+                "interfaces{interface}.lost_samples",
+            ],
+            gauges: &["interfaces{interface}.series"],
+        }
     }
 
     fn problem(&self) -> Option<String> {

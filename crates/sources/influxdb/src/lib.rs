@@ -31,7 +31,7 @@ pub use config::{BadConfig, InfluxdbConfig};
 
 use oasis_handler::ConfiguredHandler;
 #[cfg(feature = "source")]
-use oasis_handler::{Context, Failure, Handler, InletAnswer, InletRequest};
+use oasis_handler::{Context, Failure, Handler, InletAnswer, InletRequest, StateMetrics};
 #[cfg(feature = "source")]
 use serde_json::Value;
 #[cfg(feature = "source")]
@@ -80,6 +80,24 @@ impl Handler for source::LineProtocolSource {
 
     fn state(&self) -> Value {
         self.state()
+    }
+
+    fn metrics(&self) -> StateMetrics {
+        StateMetrics {
+            counters: &[
+                "requests",
+                "points",
+                "lost_points",
+                "refused_points",
+                "left_out_fields",
+                "replaced_texts",
+                "rounded_values",
+                "repeated_requests",
+                "repeated_samples",
+                "refused_requests",
+            ],
+            gauges: &["nodes", "series"],
+        }
     }
 
     fn warnings(&self) -> Vec<String> {

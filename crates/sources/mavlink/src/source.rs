@@ -8,7 +8,7 @@ use crate::{
     state,
 };
 use oasis_dac::now;
-use oasis_handler::{Context, Failure, Handler};
+use oasis_handler::{Context, Failure, Handler, StateMetrics};
 use serde_json::Value;
 use std::{
     sync::{
@@ -60,6 +60,30 @@ impl Handler for MavlinkSource {
 
     fn state(&self) -> Value {
         state::json(&self.links, &self.counters().clone())
+    }
+
+    fn metrics(&self) -> StateMetrics {
+        StateMetrics {
+            // `restarts` are those of vehicles: other handlers have their own under this name.
+            counters: &[
+                "links{address}.bytes",
+                "frames",
+                "signed_frames",
+                "samples",
+                "lost_samples",
+                "refused_messages",
+                "missing_frames",
+                "late_frames",
+                "damaged_frames",
+                "incompatible_frames",
+                "skipped_bytes",
+                "frames_of_other_ways",
+                "secret_messages",
+                "unknown_messages{message}",
+                "more_unknown_messages",
+            ],
+            gauges: &["nodes", "series"],
+        }
     }
 
     fn problem(&self) -> Option<String> {

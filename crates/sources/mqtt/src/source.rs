@@ -6,7 +6,7 @@ use crate::{
     receiver::Receiver,
     state::SourceState,
 };
-use oasis_handler::{Acknowledge, Context, Failure, Handler};
+use oasis_handler::{Acknowledge, Context, Failure, Handler, StateMetrics};
 use oasis_mqtt_client::{
     ConnectError, Event, OutgoingMessage, READ_CHUNK_BYTES, ReconnectDelay, Session, SessionError,
     SessionOptions, TopicRequest,
@@ -78,6 +78,26 @@ impl Handler for MqttSource {
 
     fn state(&self) -> Value {
         self.lock().json(&self.checked.address.to_string())
+    }
+
+    fn metrics(&self) -> StateMetrics {
+        StateMetrics {
+            counters: &[
+                "connections",
+                "lost_sessions",
+                "messages",
+                "samples",
+                "lost_samples",
+                "refused_messages",
+                "retained_messages",
+                "repeated_messages",
+                "missing_messages",
+                "requested_births",
+                "left_out_values",
+                "rounded_values",
+            ],
+            gauges: &["nodes", "series"],
+        }
     }
 
     fn problem(&self) -> Option<String> {

@@ -55,7 +55,7 @@ pub use source::OtlpSource;
 
 use oasis_handler::ConfiguredHandler;
 #[cfg(feature = "source")]
-use oasis_handler::{Context, Failure, Handler, InletAnswer, InletRequest};
+use oasis_handler::{Context, Failure, Handler, InletAnswer, InletRequest, StateMetrics};
 #[cfg(feature = "source")]
 use serde_json::Value;
 #[cfg(feature = "source")]
@@ -104,6 +104,25 @@ impl Handler for source::OtlpSource {
 
     fn state(&self) -> Value {
         self.state()
+    }
+
+    fn metrics(&self) -> StateMetrics {
+        StateMetrics {
+            counters: &[
+                "requests",
+                "data_points",
+                "log_records",
+                "spans",
+                "lost_items",
+                "refused_items",
+                "points_without_value",
+                "rounded_values",
+                "repeated_requests",
+                "repeated_samples",
+                "refused_requests",
+            ],
+            gauges: &["nodes", "instances"],
+        }
     }
 
     fn warnings(&self) -> Vec<String> {

@@ -50,7 +50,7 @@ pub use source::RemoteWriteSource;
 
 use oasis_handler::ConfiguredHandler;
 #[cfg(feature = "source")]
-use oasis_handler::{Context, Failure, Handler, InletAnswer, InletRequest};
+use oasis_handler::{Context, Failure, Handler, InletAnswer, InletRequest, StateMetrics};
 #[cfg(feature = "source")]
 use serde_json::Value;
 #[cfg(feature = "source")]
@@ -102,6 +102,26 @@ impl Handler for source::RemoteWriteSource {
 
     fn state(&self) -> Value {
         self.state()
+    }
+
+    fn metrics(&self) -> StateMetrics {
+        StateMetrics {
+            counters: &[
+                "requests",
+                "scrapes",
+                "failed_scrapes",
+                "samples",
+                "lost_samples",
+                "refused_samples",
+                "left_out_histograms",
+                "left_out_exemplars",
+                "ended_nodes",
+                "repeated_requests",
+                "repeated_samples",
+                "refused_requests",
+            ],
+            gauges: &["nodes", "series"],
+        }
     }
 
     fn warnings(&self) -> Vec<String> {

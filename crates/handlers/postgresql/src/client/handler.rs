@@ -13,7 +13,7 @@ use super::{
 };
 use crate::PostgresqlConfig;
 use oasis_dac::{Dac, Follower, Instance, Signal, now};
-use oasis_handler::{ConfiguredHandler, Context, Handler, StoredSamples};
+use oasis_handler::{ConfiguredHandler, Context, Handler, StateMetrics, StoredSamples};
 use oasis_wire::quantity::{Epoch, Position, TopicId};
 use serde_json::{Value, json};
 use std::{
@@ -106,6 +106,13 @@ impl Handler for Postgresql {
 
     fn state(&self) -> Value {
         json!(self.report())
+    }
+
+    fn metrics(&self) -> StateMetrics {
+        StateMetrics {
+            counters: &["rows", "known", "missing", "refused", "commits", "failures"],
+            gauges: &["behind", "lag_ns"],
+        }
     }
 }
 

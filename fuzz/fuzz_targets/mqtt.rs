@@ -47,7 +47,7 @@ fuzz_target!(|input: &[u8]| {
             if let Incoming::Packet(Packet::Publish(publish)) = incoming {
                 let _ = (ParsedCommand::parse(publish.payload), wants_births(publish.payload));
                 let _ = writes(publish.payload, (1, 2));
-                receiver.receive(publish.topic, publish.payload, publish.is_retained);
+                receiver.receive(publish.topic, publish.payload, publish.is_retained, None);
             }
         }
     }

@@ -47,6 +47,7 @@ mod mcp;
 mod mdns;
 #[cfg(feature = "mqtt")]
 mod mqtt;
+mod mqtt_kills;
 #[cfg(all(feature = "mqtt", feature = "mqtt-publish"))]
 mod mqtt_publish;
 mod native_client;

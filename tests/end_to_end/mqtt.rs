@@ -1,6 +1,6 @@
 //! Topics of Mosquitto.
 
-use crate::harness::{Oasis, eventually_shown, get, has_program, own_address};
+use crate::harness::{Oasis, eventually_shown, get, has_program, instance as find_instance, own_address};
 use oasis_tls::{Authority, Lifetime};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
@@ -77,7 +77,7 @@ impl Broker {
         command
     }
 
-    fn publish(&self, topic: &str, lines: &str, more: &[&str]) {
+    pub fn publish(&self, topic: &str, lines: &str, more: &[&str]) {
         let mut command = self.client("mosquitto_pub", &["-q", "1", "-t", topic, "-l"]);
         let mut child = command.args(more).stdin(Stdio::piped()).spawn().unwrap();
         child.stdin.take().unwrap().write_all(lines.as_bytes()).unwrap();
@@ -92,7 +92,7 @@ impl Drop for Broker {
     }
 }
 
-fn config(folder: &Path, settings: &str) -> Vec<String> {
+pub fn config(folder: &Path, settings: &str) -> Vec<String> {
     let config = folder.join("oasis.toml");
     let others = "[rules]\nenabled = false\n\n[doors]\nrate_limit = 0\n";
     fs::write(&config, format!("[mqtt]\n{settings}\n{others}")).unwrap();
@@ -133,14 +133,10 @@ pub fn values(dac: &Oasis, node: &str, instance: &str, metric: &str) -> Vec<f64>
     samples.map(|sample| sample["metrics"][metric].as_f64().unwrap()).collect()
 }
 
-fn until_values(dac: &Oasis, node: &str, instance: &str, expected: &[f64]) {
+pub fn until_values(dac: &Oasis, node: &str, instance: &str, expected: &[f64]) {
     eventually_shown("the values", || {
-        let instances = get(dac, &format!("/api/v1/instances?node={node}"));
-        let is_known = instances["instances"].as_array().is_some_and(|all| !all.is_empty());
-        let mut values = if is_known { values(dac, node, instance, "value") } else { Vec::new() };
-        // A DAC that is killed before it acknowledges gets messages again.
-        values.sort_by(f64::total_cmp);
-        values.dedup();
+        let is_known = find_instance(dac, node, instance).is_some();
+        let values = if is_known { values(dac, node, instance, "value") } else { Vec::new() };
         if values == expected { Ok(()) } else { Err(json!([values.len(), values.last(), handler(dac)])) }
     });
 }

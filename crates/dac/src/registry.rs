@@ -195,6 +195,18 @@ impl Registry {
         inner.instances.get(topic).cloned()
     }
 
+    /// Returns the runs of an instance that have samples here, with their last numbers: those that the archive had when the DAC started, and those that
+    /// the DAC has received since.
+    pub fn known_runs(&self, node: &str, name: &str) -> Vec<StoredRun> {
+        let inner = self.lock();
+        let names = (Arc::from(node), Arc::from(name));
+        let mut runs = inner.stored.get(&names).map(|runs| runs.to_vec()).unwrap_or_default();
+        let instance = inner.by_name.get(&names).and_then(|topic| inner.instances.get(topic)).cloned();
+        drop(inner);
+        runs.extend(instance.into_iter().flat_map(|instance| instance.ledger().known_runs()));
+        runs
+    }
+
     /// Returns a topic number that is unique in this epoch, or `None` once all are used up.
     pub(crate) fn next_topic(&self) -> Option<TopicId> {
         self.lock().next_topic()

@@ -11,11 +11,14 @@ use std::{
     collections::VecDeque,
     time::{Duration, Instant},
 };
+use uuid::Uuid;
 
 /// Keep-alive interval; the broker closes a connection that is silent for 1.5 of it.
 pub const KEEP_ALIVE_SECONDS: u16 = 30;
 /// Time between two pings; a broker can demand shorter ones.
 const PING_INTERVAL: Duration = Duration::from_secs(10);
+/// Time between two pings while messages arrive: the answer confirms their acknowledgments, after which they cannot come again.
+const CONFIRMATION_INTERVAL: Duration = Duration::from_secs(1);
 /// Longest wait for the answer to a connection or a ping.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
 /// Longest wait for the acknowledgment of a message.
@@ -65,11 +68,15 @@ pub enum Event<'a> {
     Message {
         /// The message.
         publish: Publish<'a>,
-        /// Whether it was pushed before.
+        /// The digest of topic and payload; present if it has to be acknowledged.
+        digest: Option<Uuid>,
+        /// Whether it was pushed before, in the life of this session.
         is_known: bool,
     },
     /// A message beyond the limit.
     TooLong,
+    /// The broker has answered a ping, and has the acknowledgments that were sent before the ping.
+    Confirmed,
     /// The broker has a message of the client, or refuses it: a code of 0x80 and more.
     Published {
         /// Its identifier.
@@ -195,13 +202,13 @@ impl Session {
             }
             Incoming::Packet(Packet::Publish(publish)) => {
                 let mut is_known = false;
-                if let Some(id) = publish.id {
-                    let digest = Unconfirmed::digest(publish.topic, publish.payload);
+                let digest = publish.id.map(|_| Unconfirmed::digest(publish.topic, publish.payload));
+                if let (Some(id), Some(digest)) = (publish.id, digest) {
                     is_known = publish.is_repeated && self.unconfirmed.has(id, digest);
                     self.unconfirmed.note(id, digest);
                     self.pending.push(id);
                 }
-                Event::Message { publish, is_known }
+                Event::Message { publish, digest, is_known }
             }
             Incoming::TooLong(id) => {
                 self.pending.extend(id);
@@ -210,7 +217,7 @@ impl Session {
             Incoming::Packet(Packet::PingResp) => {
                 self.is_answered = true;
                 self.unconfirmed.on_answer();
-                Event::Handled
+                Event::Confirmed
             }
             Incoming::Packet(Packet::PubAck { id, code }) => {
                 match self.in_flight.iter().position(|(known, _)| *known == id) {
@@ -290,7 +297,11 @@ impl Session {
         if !self.is_answered {
             return if since > ANSWER_TIMEOUT { Err(SessionError::Silent) } else { Ok(()) };
         }
-        if self.is_connected && self.pending.is_empty() && since >= self.ping_interval {
+        let interval = match self.unconfirmed.has_since_ping() {
+            true => self.ping_interval.min(CONFIRMATION_INTERVAL),
+            false => self.ping_interval,
+        };
+        if self.is_connected && self.pending.is_empty() && since >= interval {
             encode::ping(&mut self.output);
             self.unconfirmed.on_ping();
             (self.asked, self.is_answered) = (now, false);

@@ -29,6 +29,11 @@ impl Unconfirmed {
         self.since_ping.insert(id, digest);
     }
 
+    /// Whether messages were pushed since the newest ping.
+    pub fn has_since_ping(&self) -> bool {
+        !self.since_ping.is_empty()
+    }
+
     /// Notes that a ping is sent.
     pub fn on_ping(&mut self) {
         self.before_ping.extend(self.since_ping.drain());

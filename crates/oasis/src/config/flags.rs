@@ -96,6 +96,12 @@ impl Config {
         self.rules.directory = self.rules_directory().unwrap_or_default();
     }
 
+    /// Finds the folder with the messages that an MQTT broker may send again: beside the archive, as that of rules. Without either, there is none.
+    pub fn place_received(&mut self) {
+        let directory = self.beside_the_archive(&self.mqtt.directory, "mqtt");
+        self.mqtt.directory = directory.unwrap_or_default();
+    }
+
     /// Finds the folder with what is published to MQTT: beside the archive, as that of rules. Without either, nothing is remembered.
     pub fn place_published(&mut self) {
         let directory = self.beside_the_archive(&self.mqtt_publish.directory, "mqtt-publish");

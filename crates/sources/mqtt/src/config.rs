@@ -43,6 +43,8 @@ pub struct MqttConfig {
     pub max_series: usize,
     /// When a message is acknowledged to the broker.
     pub acknowledge: Acknowledge,
+    /// Folder of the files with the messages that the broker may send again; empty for one beside the archive.
+    pub directory: String,
 }
 
 /// A subscription.
@@ -102,6 +104,7 @@ impl Default for MqttConfig {
             max_nodes: 1_000,
             max_series: 10_000,
             acknowledge: Acknowledge::Stored,
+            directory: String::new(),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! A source that subscribes to topics of an MQTT broker, versions 3.1.1 and 5.
 //!
 //! In the order of a message: the session of `oasis-mqtt-client` yields it, `filter` and `names` make node and instance of its topic, `payload` or `sparkplug` makes
-//! fields of its bytes, and `source` pushes the sample and acknowledges the message once it is stored.
+//! fields of its bytes, `delivery_journal` records the message, and `source` pushes the sample and acknowledges the message once it is stored.
 //! `docs/guides/receive-mqtt.md` is the guide. Without the feature `source`, settings that enable it are refused.
 //!
 //! ```
@@ -13,6 +13,8 @@
 //! ```
 
 mod config;
+#[cfg(feature = "source")]
+mod delivery_journal;
 mod filter;
 mod names;
 #[cfg(feature = "source")]
@@ -31,6 +33,8 @@ mod state;
 mod tests;
 
 pub use config::{BadConfig, MqttConfig, PayloadFormat, SubscriptionConfig};
+#[cfg(feature = "source")]
+pub use delivery_journal::Delivery;
 #[cfg(feature = "source")]
 pub use receiver::{Receiver, ReceiverCounters};
 #[cfg(feature = "source")]

@@ -3,6 +3,7 @@
 use crate::{
     BadConfig, MqttConfig,
     config::{PayloadFormat, Subscription},
+    delivery_journal::{Delivery, DeliveryJournal},
     payload::{BadPayload, Payload},
     sparkplug::{Edges, Request},
 };
@@ -19,6 +20,7 @@ pub struct Receiver {
     subscriptions: Vec<Subscription>,
     nodes: SourceNodes,
     edges: Edges,
+    journal: DeliveryJournal,
     /// Commands to edge nodes that are not sent yet, one of each at most.
     requests: Vec<Request>,
     /// Names of the present message, reused for the next one.
@@ -39,6 +41,8 @@ struct Pushed {
 pub struct ReceiverCounters {
     /// Messages that became samples.
     pub samples: u64,
+    /// Messages that the broker sent again, and whose samples an earlier run of the handler has pushed.
+    pub repeated_messages: u64,
     /// Samples that were taken, and that the DAC refused.
     pub lost_samples: u64,
     /// Messages of which nothing was taken.
@@ -57,6 +61,8 @@ pub struct ReceiverCounters {
     pub nodes: usize,
     /// Instances.
     pub series: usize,
+    /// Why messages cannot be recorded at present: they would be stored twice after a kill.
+    pub journal_failure: Option<String>,
     /// The topic of the newest refused message, and the reason.
     pub newest_refusal: Option<String>,
 }
@@ -76,6 +82,7 @@ impl Receiver {
             subscriptions: config.checked()?.subscriptions,
             nodes: SourceNodes::new(dac, "oasis mqtt", limits),
             edges: Edges::new(config.max_nodes),
+            journal: DeliveryJournal::open(&config.directory),
             requests: Vec::new(),
             node: String::new(),
             instance: String::new(),
@@ -83,9 +90,15 @@ impl Receiver {
         })
     }
 
-    /// Takes a message; [`Receiver::flush`] sends its sample.
-    pub fn receive(&mut self, topic: &str, payload: &[u8], is_retained: bool) {
-        match self.push(topic, payload, is_retained) {
+    /// Takes a message; [`Receiver::flush`] sends its sample. `delivery` is there if the broker sends the message again until it is acknowledged.
+    pub fn receive(&mut self, topic: &str, payload: &[u8], is_retained: bool, delivery: Option<Delivery>) {
+        if let Some(delivery) = &delivery {
+            self.nodes.begin_message(self.journal.take_earlier(delivery));
+        }
+        let pushed = self.push(topic, payload, is_retained);
+        let is_known = delivery.is_some_and(|delivery| self.record(&delivery));
+        match pushed {
+            Ok(Some(_)) if is_known => self.counters.repeated_messages += 1,
             Ok(Some(Pushed { samples, left_out })) => {
                 self.counters.samples += samples;
                 self.counters.left_out_values += left_out;
@@ -93,6 +106,23 @@ impl Receiver {
             Ok(None) => self.counters.retained_messages += 1,
             Err(why) => self.refuse(topic, &why),
         }
+    }
+
+    /// Records a message and its samples. Returns whether the DAC had all of them.
+    fn record(&mut self, delivery: &Delivery) -> bool {
+        let samples = self.nodes.end_message();
+        self.journal.record(delivery, &samples.references);
+        samples.pushed == 0 && samples.repeated > 0
+    }
+
+    /// Notes that a connection begins, and whether the broker has kept the session.
+    pub fn begin_connection(&mut self, session_present: bool) {
+        self.journal.begin_connection(session_present);
+    }
+
+    /// Notes that the broker has all acknowledgments before its newest answer to a ping.
+    pub fn confirm(&mut self) {
+        self.journal.confirm();
     }
 
     /// Counts a message that is refused.
@@ -160,6 +190,7 @@ impl Receiver {
             self.counters.newest_refusal = Some(lost.reason);
         }
         self.counters.rounded_values = self.nodes.rounded();
+        self.counters.journal_failure = self.journal.failure().map(str::to_owned);
         (self.counters.nodes, self.counters.series) = (self.nodes.node_count(), self.nodes.instance_count());
     }
 

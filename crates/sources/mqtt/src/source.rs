@@ -3,6 +3,7 @@
 use crate::{
     MqttConfig,
     config::{BadConfig, Checked, Subscription},
+    delivery_journal::Delivery,
     receiver::Receiver,
     state::SourceState,
 };
@@ -172,6 +173,7 @@ impl MqttSource {
                     state.newest_failure = None;
                     drop(state);
                     let broker = self.checked.address.to_string();
+                    run.receiver.begin_connection(session_present);
                     tracing::info!(broker, session_present, "connected to the MQTT broker");
                 }
                 Event::Subscribed { refused, unacknowledged } => {
@@ -179,12 +181,21 @@ impl MqttSource {
                     state.refused_topics = topics(subscriptions, &refused);
                     state.unacknowledged_topics = topics(subscriptions, &unacknowledged);
                 }
-                Event::Message { publish, is_known } => {
+                Event::Confirmed => {
+                    drop(state);
+                    run.receiver.confirm();
+                }
+                Event::Message { publish, digest, is_known } => {
                     state.messages += 1;
                     state.repeated_messages += u64::from(is_known);
                     drop(state);
                     if !is_known {
-                        run.receiver.receive(publish.topic, publish.payload, publish.is_retained);
+                        let delivery = publish.id.zip(digest).map(|(id, digest)| Delivery {
+                            id,
+                            digest,
+                            is_repeated: publish.is_repeated,
+                        });
+                        run.receiver.receive(publish.topic, publish.payload, publish.is_retained, delivery);
                     }
                 }
                 Event::TooLong => {

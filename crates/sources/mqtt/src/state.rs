@@ -43,7 +43,7 @@ impl SourceState {
             "lost_samples": receiver.lost_samples,
             "refused_messages": receiver.refused_messages,
             "retained_messages": receiver.retained_messages,
-            "repeated_messages": self.repeated_messages,
+            "repeated_messages": self.repeated_messages + receiver.repeated_messages,
             "missing_messages": receiver.missing_messages,
             "requested_births": receiver.requested_births,
             "left_out_values": receiver.left_out_values,
@@ -52,6 +52,7 @@ impl SourceState {
             "series": receiver.series,
             "refused_topics": self.refused_topics,
             "unacknowledged_topics": self.unacknowledged_topics,
+            "journal_failure": receiver.journal_failure,
             "newest_refusal": receiver.newest_refusal,
             "newest_failure": self.newest_failure,
         })
@@ -85,6 +86,11 @@ impl SourceState {
             let topics = self.unacknowledged_topics.join(", ");
             format!("the broker keeps no messages of {topics} until they are stored: let it offer QoS 1")
         });
-        [refusal, sessions, refused, unacknowledged].into_iter().flatten().collect()
+        let journal = receiver.journal_failure.as_ref().map(|why| {
+            format!(
+                "messages are not recorded, and stored twice if the DAC is killed: {why}; see mqtt.directory"
+            )
+        });
+        [refusal, journal, sessions, refused, unacknowledged].into_iter().flatten().collect()
     }
 }

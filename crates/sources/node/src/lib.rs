@@ -22,6 +22,7 @@
 mod body;
 mod limits;
 mod lost;
+mod message;
 mod names;
 mod node;
 mod rejected;
@@ -38,6 +39,7 @@ mod tests;
 pub use body::{BodyError, MAX_BODY_BYTES, decoded};
 pub use limits::SourceLimits;
 pub use lost::{LostSamples, SourceLoss};
+pub use message::{MessageSamples, SampleReference};
 pub use names::push_node_name;
 pub use rejected::Rejected;
 pub use repeats::Repeats;

@@ -63,6 +63,14 @@ impl SourceNode {
         self.declared.contains_key(instance) || self.series.contains_key(instance)
     }
 
+    /// Returns the run and the number of the newest sample of an instance, sent or not.
+    pub fn newest(&mut self, instance: &str) -> Option<(Uuid, u64)> {
+        match self.declared.get(instance) {
+            Some(rows) => rows.newest(),
+            None => self.series.get_mut(instance)?.rows()?.newest(),
+        }
+    }
+
     /// The number of its instances.
     pub fn instance_count(&self) -> usize {
         self.series.len() + self.declared.len()
@@ -138,7 +146,7 @@ impl SourceNode {
         self.link.send(Some(&mut *rows));
         rows.skip(count, loss);
         if let Some(registration) = rows.registration {
-            let Registration { topic, next_sequence } = registration;
+            let Registration { topic, next_sequence, .. } = registration;
             if let Err(failure) = self.link.node.report_missing(topic, next_sequence - 1, rows.missing) {
                 // The gap is there all the same, with another cause.
                 tracing::warn!(instance, count, why = failure.message, "the DAC refuses the cause of a gap");
@@ -233,7 +241,8 @@ impl Link {
         let instance = instance.ok_or_else(|| Rejected::Refused(format!("{name:?}: it has no topic")))?;
         let mut ledger = instance.ledger();
         ledger.continue_after(last_sequence);
-        Ok(Registration { topic: instance.topic, next_sequence: ledger.last_sequence + 1 })
+        let run = ledger.run().unwrap_or_default();
+        Ok(Registration { run, topic: instance.topic, next_sequence: ledger.last_sequence + 1 })
     }
 
     fn send(&mut self, rows: Option<&mut PendingRows>) {

@@ -8,6 +8,7 @@ use oasis_wire::{
     schema::ProbeType,
 };
 use std::sync::Arc;
+use uuid::Uuid;
 
 /// Most bytes of a sample's values.
 pub const MAX_SAMPLE_BYTES: usize = 512 * 1024;
@@ -21,6 +22,8 @@ const MAX_IDLE_BYTES: usize = 4_096;
 /// The topic and the next number of a series.
 #[derive(Debug, Clone, Copy)]
 pub struct Registration {
+    /// The run of the node.
+    pub run: Uuid,
     /// The topic of the instance.
     pub topic: TopicId,
     /// The sequence number of the next sample.
@@ -60,6 +63,12 @@ impl PendingRows {
     /// Returns the number of the newest sample of a batch; 0 if there is none.
     pub fn last_sequence(&self) -> u64 {
         self.registration.map_or(0, |registration| registration.next_sequence - 1)
+    }
+
+    /// Returns the run and the number of the newest row, sent or not; `None` before the instance is registered.
+    pub fn newest(&self) -> Option<(Uuid, u64)> {
+        let Registration { run, next_sequence, .. } = self.registration?;
+        Some((run, next_sequence.saturating_add(self.encoder.len() as u64).saturating_sub(1)))
     }
 
     /// Returns whether a row of this length needs another batch than those before it.

@@ -1,7 +1,8 @@
 //! All nodes of a source.
 
 use crate::{
-    DeclaredSample, LostSamples, Rejected, SourceLimits, SourceLoss, SourceSample, node::SourceNode,
+    DeclaredSample, LostSamples, MessageSamples, Rejected, SampleReference, SourceLimits, SourceLoss,
+    SourceSample, node::SourceNode,
 };
 use oasis_dac::Dac;
 use oasis_handler::StoredSamples;
@@ -26,6 +27,8 @@ pub struct SourceNodes {
     rounded: u64,
     repeated: u64,
     archive: Option<Arc<dyn StoredSamples>>,
+    /// The samples of the present message, of a source that has messages.
+    message: Option<MessageSamples>,
 }
 
 impl fmt::Debug for SourceNodes {
@@ -42,7 +45,18 @@ impl SourceNodes {
     /// Creates a set without nodes. `software` is the name of the source in lists of nodes.
     pub fn new(dac: Arc<Dac>, software: &'static str, limits: SourceLimits) -> Self {
         let (nodes, unsent) = (HashMap::new(), BTreeSet::new());
-        Self { dac, software, limits, nodes, instances: 0, unsent, rounded: 0, repeated: 0, archive: None }
+        Self {
+            dac,
+            software,
+            limits,
+            nodes,
+            instances: 0,
+            unsent,
+            rounded: 0,
+            repeated: 0,
+            archive: None,
+            message: None,
+        }
     }
 
     /// Compares the first samples of each instance with the newest one in the archive. A sender repeats a request that a DAC had stored when it was
@@ -50,6 +64,17 @@ impl SourceNodes {
     #[must_use]
     pub fn resuming(self, archive: Option<Arc<dyn StoredSamples>>) -> Self {
         Self { archive, ..self }
+    }
+
+    /// Begins a message, whose samples are pushed next. `earlier` are those of an earlier delivery of the message, in their order: samples of these that
+    /// the DAC has are not taken again.
+    pub fn begin_message(&mut self, earlier: Vec<SampleReference>) {
+        self.message.get_or_insert_default().begin(earlier);
+    }
+
+    /// Ends the message. Returns its samples.
+    pub fn end_message(&mut self) -> MessageSamples {
+        self.message.take().unwrap_or_default()
     }
 
     /// Adds a sample; [`SourceNodes::flush`] sends it. Returns the number of its fields that are left out, because they have another type than
@@ -72,12 +97,19 @@ impl SourceNodes {
         self.push_into(sample.node, sample.instance, |node| node.push_declared(sample))
     }
 
-    fn push_into<T>(
+    fn push_into<T: Default>(
         &mut self,
         name: &str,
         instance: &str,
         push: impl FnOnce(&mut SourceNode) -> Result<T, Rejected>,
     ) -> Result<T, Rejected> {
+        let digest = self.message.as_ref().map(|_| MessageSamples::digest(name, instance));
+        if let (Some(message), Some(digest)) = (&mut self.message, digest)
+            && message.skip_known(digest, || self.dac.registry.known_runs(name, instance))
+        {
+            self.repeated += 1;
+            return Ok(T::default());
+        }
         if !self.nodes.contains_key(name) {
             self.connect(name)?;
         }
@@ -102,6 +134,11 @@ impl SourceNodes {
             node.resume(instance, newest);
         }
         let pushed = push(node);
+        if let (Some(message), Some(digest), Ok(_)) = (&mut self.message, digest, &pushed)
+            && let Some((run, sequence)) = node.newest(instance)
+        {
+            message.note_pushed(digest, run, sequence);
+        }
         self.instances += usize::from(is_new && node.has(instance));
         if !self.unsent.contains(name) {
             self.unsent.insert(name.to_owned());

@@ -144,6 +144,7 @@ impl RunningDac {
             config.postgresql.writer = registration::name(&config.tem, kind)?.to_string();
         }
         config.place_published();
+        config.place_received();
         let mut handlers = config.handlers()?;
         handlers.extend(sql.handler());
         let is_named = !config.rules.directory.is_empty();

@@ -8,6 +8,7 @@ use crate::{
 };
 use oasis_dac::Dac;
 use oasis_health::Finding;
+use oasis_scheduling::use_usual_slices;
 use std::{
     fmt, io,
     sync::{
@@ -224,6 +225,8 @@ impl Supervisor {
             *signs = Signs { condition: Condition::Running, ..Signs::default() };
         }
         let started = std::thread::Builder::new().name(name.into()).spawn(move || {
+            // Readers of samples go first.
+            use_usual_slices();
             live(&handler, &context, &vitals, backoff);
             // Drop everything before `ending`, because a stop waits only for `ending`.
             drop((handler, context, vitals));

@@ -15,6 +15,7 @@ use oasis_http::{
     permissions::{Caller, NotRecorded, Outcome},
 };
 use oasis_query::{GuardedSql, OwnedSqlValue as Value, SqlError};
+use oasis_scheduling::{BACKGROUND, lower_priority};
 use std::{
     sync::{Arc, atomic::AtomicBool},
     thread,
@@ -81,8 +82,7 @@ impl QueryTask {
         let failed =
             |error: String| SqlFailure::new(code::INTERNAL, format!("the query has no thread: {error}"));
         let thread = thread::Builder::new().name("oasis-sql".into()).spawn(move || {
-            // The priority is that of this thread alone; failure is harmless.
-            let _ = rustix::process::setpriority_process(None, Queries::NICE);
+            lower_priority(BACKGROUND);
             let _ = send.send(self.answer());
         });
         thread.map_err(|error| failed(error.to_string()))?;

@@ -5,6 +5,7 @@ use crate::{
     faults::{open, subscribed},
 };
 use anyhow::{Context, bail};
+use oasis_scheduling::{use_short_slices, use_usual_slices};
 use oasis_wire::batch::Header;
 use std::{
     io::{ErrorKind, Read},
@@ -56,6 +57,8 @@ impl Readers {
 
     /// Reads for some time, and adds the ages of what arrives.
     pub fn measure(&mut self, length: Duration, ages: &mut [Ages; 2]) -> anyhow::Result<()> {
+        // The figure is about the threads of the DAC: this one must not wait for a processor either.
+        use_short_slices();
         let until = Instant::now() + length;
         while Instant::now() < until {
             let has_read = [self.read(0)?, self.read(1)?];
@@ -65,6 +68,8 @@ impl Readers {
                 std::thread::sleep(POLL_INTERVAL);
             }
         }
+        // Threads and processes that this one starts would have short slices too.
+        use_usual_slices();
         Ok(())
     }
 

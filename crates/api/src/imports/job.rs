@@ -13,6 +13,7 @@ use oasis_http::Problem;
 use oasis_recordings::file::{
     Cancelled, Choices, Note, OpenedRecording, RecordingOptions, Step, UnpackBounds, Watch, explained,
 };
+use oasis_scheduling::{BACKGROUND, lower_priority};
 use std::{
     collections::BTreeSet,
     fs::{self, File},
@@ -27,8 +28,6 @@ use tokio::{sync::oneshot, time::Instant};
 const MAX_DBC_BYTES: u64 = 64 * 1024 * 1024;
 /// Instances that a result names.
 const MAX_NAMED_INSTANCES: usize = 100;
-/// Priority below that of other threads.
-const NICE: i32 = 10;
 
 /// Shows the progress of an upload.
 struct Watched(Arc<Upload>);
@@ -199,8 +198,7 @@ async fn in_turn<T: Send + 'static>(
     let turn = imports.reading.clone().acquire_owned().await?;
     let (answer, answered) = oneshot::channel();
     thread::Builder::new().name("oasis-import".into()).spawn(move || {
-        // The priority is that of this thread alone; failure is harmless.
-        let _ = rustix::process::setpriority_process(None, NICE);
+        lower_priority(BACKGROUND);
         let done = task(imports);
         drop(turn);
         // The DAC may end meanwhile.

@@ -24,6 +24,7 @@ use oasis_alarms::Alarms;
 use oasis_doors::view::Integers;
 use oasis_http::{Problem, permissions::Caller};
 use oasis_query::{GuardedSql, Sight, SqlError, SqlLimits, audit_log};
+use oasis_scheduling::{BACKGROUND, lower_priority};
 use oasis_store::{History, OpenError, ReadError};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -48,8 +49,6 @@ const QUERY_TIMEOUT: Duration = Duration::from_secs(10);
 const MAX_MEMORY_BYTES: u64 = 256 * 1024 * 1024;
 /// Upper bound of the bytes that a query may copy of the catalogue.
 const MAX_CATALOGUE_BYTES: u64 = 256 * 1024 * 1024;
-/// Priority, as of threads that write text for readers that lag.
-const NICE: i32 = 10;
 /// Characters of a query in the audit log.
 const MAX_RECORDED_CHARS: usize = 1_000;
 
@@ -310,8 +309,7 @@ pub async fn on_own_thread<T: Send + 'static>(
         )
     };
     let thread = thread::Builder::new().name("oasis-sql".into()).spawn(move || {
-        // The priority is that of this thread alone; failure is harmless.
-        let _ = rustix::process::setpriority_process(None, NICE);
+        lower_priority(BACKGROUND);
         let _ = send.send(work());
     });
     thread.map_err(|error| failed(&error))?;

@@ -1,6 +1,6 @@
 //! SQL for readers that do not speak HTTP: with the same tables, rights, limits and audit log.
 
-use super::{Archived, MAX_RECORDED_CHARS, NICE, Turn, open_for};
+use super::{Archived, MAX_RECORDED_CHARS, Turn, open_for};
 use crate::Api;
 use oasis_access::{Target, Verb};
 use oasis_http::{
@@ -30,8 +30,6 @@ impl Queries {
     pub const TIMEOUT: Duration = super::QUERY_TIMEOUT;
     /// Longest text of a query, bytes.
     pub const MAX_BYTES: usize = super::MAX_QUERY_BYTES;
-    /// Priority of a thread that runs queries.
-    pub const NICE: i32 = NICE;
 
     /// Accounts and audit log of the DAC.
     pub fn permissions(&self) -> &Arc<Permissions> {

@@ -1,5 +1,6 @@
 //! The thread on which the tasks of derived streams run.
 
+use oasis_scheduling::lower_priority;
 use std::{io, thread};
 use tokio::{
     runtime::{Builder, Handle},
@@ -27,8 +28,7 @@ impl FeedThread {
         let handle = runtime.handle().clone();
         let (stop, stopped) = oneshot::channel::<()>();
         thread::Builder::new().name("oasis-derived".into()).spawn(move || {
-            // Changes this thread alone; failure is harmless.
-            let _ = rustix::process::setpriority_process(None, NICE);
+            lower_priority(NICE);
             let _ = runtime.block_on(stopped);
         })?;
         Ok(Self { handle, _stop: stop })

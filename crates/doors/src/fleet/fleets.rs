@@ -6,6 +6,7 @@ use super::{
     summary::{FleetReader, Summary, SummaryMessage},
 };
 use oasis_dac::Dac;
+use oasis_scheduling::use_usual_slices;
 use std::{
     collections::HashMap,
     fmt::Debug,
@@ -180,7 +181,10 @@ impl Fleets {
             return Ok(());
         }
         let running = Running(self.clone());
-        let started = thread::Builder::new().name("oasis-fleets".into()).spawn(move || running.0.run());
+        let started = thread::Builder::new().name("oasis-fleets".into()).spawn(move || {
+            use_usual_slices();
+            running.0.run();
+        });
         started.map(drop).inspect_err(|_| self.has_thread.store(false, Ordering::Release))
     }
 

@@ -3,11 +3,9 @@
 //! Text of new samples is written once for all readers, by the threads of the doors. Old samples are written anew for each request, and a client may ask
 //! for them again and again. That is done here at low priority, so that readers of new samples find a processor.
 
+use oasis_scheduling::{BACKGROUND, lower_priority};
 use std::{io, num::NonZero, thread};
 use tokio::runtime::{Builder, Runtime};
-
-/// As that of the thread that makes roll-ups.
-const NICE: i32 = 10;
 
 /// The threads.
 #[derive(Debug)]
@@ -26,10 +24,7 @@ impl Writers {
         let runtime = Builder::new_multi_thread()
             .worker_threads(processors.div_ceil(2))
             .thread_name("oasis-text")
-            .on_thread_start(|| {
-                // The priority is that of this thread alone; failure is harmless.
-                let _ = rustix::process::setpriority_process(None, NICE);
-            })
+            .on_thread_start(|| lower_priority(BACKGROUND))
             .build()?;
         Ok(Self { runtime: Some(runtime) })
     }

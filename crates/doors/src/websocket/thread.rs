@@ -7,6 +7,7 @@ use super::{
     shard_handle::ShardHandle,
 };
 use mio::{Poll, Waker};
+use oasis_scheduling::use_short_slices;
 use std::{
     io,
     panic::{AssertUnwindSafe, catch_unwind},
@@ -32,6 +33,7 @@ pub fn start(around: &SharedContext, roster: &Arc<Roster>) -> io::Result<()> {
     let home = Arc::new(ShardHandle::new(number, around.dac.shards.open(number), inbox));
     let (own, around, all) = (home.clone(), around.clone(), roster.clone());
     thread::Builder::new().name(name.clone()).spawn(move || {
+        use_short_slices();
         let mut poll = poll;
         // A shard that panics loses its connections, whose clients connect again.
         while catch_unwind(AssertUnwindSafe(|| {

@@ -40,6 +40,7 @@ mod unknown;
 use crate::cli::Verb;
 use anyhow::bail;
 pub use handlers::encoded;
+use oasis_scheduling::{use_short_slices, use_usual_slices};
 pub use serve::Stop;
 use std::time::Duration;
 
@@ -79,7 +80,12 @@ pub fn run(verb: Verb) -> anyhow::Result<()> {
 }
 
 fn in_runtime<T>(task: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        // Threads for calls that block start with this too. Only those that carry samples park, for the first time before they work.
+        .on_thread_start(use_usual_slices)
+        .on_thread_park(use_short_slices)
+        .build()?;
     let result = runtime.block_on(task);
     // A disk that hangs must not keep the process.
     runtime.shutdown_timeout(BLOCKING_CALLS_TIMEOUT);

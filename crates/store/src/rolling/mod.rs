@@ -21,6 +21,7 @@ pub(crate) use making::{batch_at, record_at};
 use oasis_health::Health;
 use oasis_health::Pulse;
 use oasis_rollup::cells::Level;
+use oasis_scheduling::{BACKGROUND, lower_priority};
 use std::{
     collections::BTreeSet,
     io,
@@ -43,8 +44,6 @@ const REMAKE_RETRY_DELAY: Duration = Duration::from_secs(60);
 const MERGED_FILES: usize = 16;
 /// Files beyond this size are not merged.
 const MERGED_BYTES: u64 = 4 * 1024 * 1024;
-/// Priority below that of other threads.
-const NICE: i32 = 10;
 
 /// Time for the roll-ups of a file, after which health reports that the thread hangs.
 const ROLL_UP_TIMEOUT: Duration = Duration::from_secs(20);
@@ -133,8 +132,7 @@ impl Work {
     }
 
     fn run(mut self, pulse: &Pulse) {
-        // The priority is that of this thread alone; failure is harmless.
-        let _ = rustix::process::setpriority_process(None, NICE);
+        lower_priority(BACKGROUND);
         while !self.is_over.load(Ordering::Relaxed) {
             let turn = catch_unwind(AssertUnwindSafe(|| {
                 if let Err(error) = self.round(pulse) {

@@ -56,7 +56,7 @@ pub use status::{Condition, Status};
 pub use stopping::Stopping;
 pub use supervisor::{HandlerError, Supervisor};
 pub use topic_log::{InstanceLog, series_of};
-pub use unbuilt::Unbuilt;
+pub use unbuilt::UnbuiltSection;
 
 use oasis_dac::Dac;
 use oasis_health::Pulse;
@@ -117,7 +117,7 @@ pub trait Handler: Send + Sync + 'static {
 pub trait ConfiguredHandler {
     /// The section, with its defaults.
     type Config;
-    /// The handler; [`Unbuilt`] in a program that lacks it.
+    /// The handler.
     type Handler: Handler;
     /// Why a section is wrong.
     type Error: std::error::Error + Send + Sync + 'static;

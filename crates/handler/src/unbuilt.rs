@@ -1,22 +1,16 @@
-//! Handlers that a program was built without.
+//! Sections of parts that a program was built without.
 
-use crate::{Context, Failure, Handler};
-use serde_json::Value;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
-/// Stands for a handler that the program was built without. No value of it exists: its section is refused with the feature to build.
-#[derive(Debug)]
-pub enum Unbuilt {}
+/// The section of a part that the program was built without. It may have any keys, because the program refuses it unless it is empty.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct UnbuiltSection(Map<String, Value>);
 
-impl Handler for Unbuilt {
-    fn name(&self) -> &'static str {
-        match *self {}
-    }
-
-    fn run(&self, _: Context) -> Result<(), Failure> {
-        match *self {}
-    }
-
-    fn state(&self) -> Value {
-        match *self {}
+impl UnbuiltSection {
+    /// Returns whether the file has no setting of the part.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
 }

@@ -88,7 +88,6 @@ impl BrokerSettings {
     }
 }
 
-#[cfg(feature = "connection")]
 mod connection {
     use super::{Address, BadSecret, BrokerSettings};
     use crate::{
@@ -147,7 +146,6 @@ mod connection {
     }
 }
 
-#[cfg(feature = "connection")]
 pub use connection::ConnectError;
 
 #[cfg(test)]

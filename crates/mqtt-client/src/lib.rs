@@ -14,38 +14,25 @@
 
 mod address;
 mod broker;
-#[cfg(feature = "connection")]
 mod encode;
-#[cfg(feature = "connection")]
 mod inbox;
-#[cfg(feature = "connection")]
 mod packet;
 mod reconnect_delay;
 mod secret;
-#[cfg(feature = "connection")]
 mod session;
-#[cfg(feature = "connection")]
 pub mod sparkplug;
-#[cfg(feature = "connection")]
 mod stream;
-#[cfg(feature = "connection")]
 mod unconfirmed;
 mod version;
 
 pub use address::{Address, BadAddress};
-#[cfg(feature = "connection")]
 pub use broker::ConnectError;
 pub use broker::{BadBroker, BrokerSettings};
-#[cfg(feature = "connection")]
 pub use encode::{Login, OutgoingMessage, TopicRequest, Will};
-#[cfg(feature = "connection")]
 pub use inbox::{Inbox, Incoming};
-#[cfg(feature = "connection")]
 pub use packet::{BadPacket, BrokerLimits, MAX_PACKET_BYTES, Packet, Publish};
 pub use reconnect_delay::ReconnectDelay;
 pub use secret::{BadSecret, secret_of_file};
-#[cfg(feature = "connection")]
 pub use session::{Event, KEEP_ALIVE_SECONDS, Session, SessionError, SessionOptions};
-#[cfg(feature = "connection")]
 pub use stream::{BrokerStream, READ_CHUNK_BYTES};
 pub use version::ProtocolVersion;

@@ -48,6 +48,11 @@ features! {
 }
 
 impl Feature {
+    /// Returns the feature with this name for Cargo.
+    pub fn named(name: &str) -> Option<&'static Self> {
+        ALL.iter().find(|feature| feature.name == name)
+    }
+
     /// Checks that the program is built with it. `setting` asks for it.
     ///
     /// # Errors

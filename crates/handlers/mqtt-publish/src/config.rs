@@ -150,16 +150,10 @@ pub enum BadConfig {
     /// The token cannot be read.
     #[error("mqtt_publish.token_file: {0}")]
     Token(#[from] BadSecret),
-    /// The program lacks the handler.
-    #[error(
-        "mqtt_publish.url needs the feature mqtt-publish, which this program was built without: cargo build --features mqtt-publish"
-    )]
-    NotBuilt,
 }
 
 /// Settings that can work.
 #[derive(Debug, Clone)]
-#[cfg_attr(not(feature = "handler"), allow(dead_code, reason = "only a connection uses it"))]
 pub(crate) struct Checked {
     pub address: Address,
     pub topic: TopicTemplate,

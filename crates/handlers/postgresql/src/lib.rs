@@ -6,7 +6,7 @@
 //! evicted the samples. A round is one transaction: rows by binary `COPY`, and the positions after them.
 //! `docs/guides/keep-samples-in-postgresql.md` documents the tables and the guarantees.
 //!
-//! `client` has all that needs a connection. Without the feature of this name, settings that name a database are refused.
+//! `client` has all that needs a connection.
 //!
 //! ```
 //! use oasis_handler::ConfiguredHandler;
@@ -16,11 +16,8 @@
 //! # Ok::<(), oasis_postgresql::BadTarget>(())
 //! ```
 
-#[cfg_attr(not(feature = "client"), path = "no_client.rs")]
 mod client;
 mod config;
 
-pub use client::{BadTarget, Postgresql};
-#[cfg(feature = "client")]
-pub use client::{Condition, Refusal, State};
+pub use client::{BadTarget, Condition, Postgresql, Refusal, State};
 pub use config::PostgresqlConfig;

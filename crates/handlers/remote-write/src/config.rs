@@ -1,6 +1,5 @@
 //! The section `[remote_write]` of the configuration file.
 
-#[cfg(feature = "sender")]
 use oasis_http_client::{Answer, RequestError};
 use oasis_http_client::{BadServer, Server, parse_url, visible_url};
 use serde::{Deserialize, Serialize};
@@ -80,16 +79,10 @@ pub enum BadConfig {
     /// The server cannot be used with these files.
     #[error("remote_write.{0}")]
     Server(#[from] BadServer),
-    /// The program lacks the handler.
-    #[error(
-        "remote_write.url needs the feature remote-write, which this program was built without: cargo build --features remote-write"
-    )]
-    NotBuilt,
 }
 
 /// The server that takes the samples.
 #[derive(Debug)]
-#[cfg_attr(not(feature = "sender"), allow(dead_code, reason = "nothing is sent"))]
 pub struct Receiver(Server);
 
 impl Receiver {
@@ -117,7 +110,6 @@ impl Receiver {
     ///
     /// # Errors
     /// If there is no answer in time.
-    #[cfg(feature = "sender")]
     pub fn post(&self, version: RemoteWriteVersion, body: &[u8]) -> Result<Answer, RequestError> {
         let (content_type, number) = match version {
             RemoteWriteVersion::V1 => ("application/x-protobuf", "0.1.0"),

@@ -4,7 +4,7 @@
 //! sample: a `source` reads the samples of an instance, `round` collects those of a request, `encoding` writes its bytes, `outcome` sends it until the
 //! server has taken or refused it, and `journal` keeps in a file up to where each instance was sent.
 //! Sources: <https://prometheus.io/docs/specs/prw/remote_write_spec/>, <https://prometheus.io/docs/specs/prw/remote_write_spec_2_0/>.
-//! `docs/guides/send-to-prometheus.md` is the guide. Without the feature `sender`, settings that enable it are refused.
+//! `docs/guides/send-to-prometheus.md` is the guide.
 //!
 //! ```
 //! use oasis_handler::ConfiguredHandler;
@@ -15,25 +15,16 @@
 //! ```
 
 mod config;
-#[cfg(feature = "sender")]
 mod encoding;
-#[cfg(feature = "sender")]
 mod handler;
-#[cfg(feature = "sender")]
 mod journal;
-#[cfg(feature = "sender")]
 mod outcome;
-#[cfg(feature = "sender")]
 mod part;
-#[cfg(feature = "sender")]
 mod round;
-#[cfg(feature = "sender")]
 mod source;
-#[cfg(feature = "sender")]
 mod state;
 
 #[cfg(test)]
-#[cfg(feature = "sender")]
 mod tests;
 
 pub use config::{BadConfig, RemoteWriteConfig, RemoteWriteVersion};
@@ -46,10 +37,7 @@ pub enum RemoteWrite {}
 
 impl ConfiguredHandler for RemoteWrite {
     type Config = RemoteWriteConfig;
-    #[cfg(feature = "sender")]
     type Handler = handler::RemoteWriteSender;
-    #[cfg(not(feature = "sender"))]
-    type Handler = oasis_handler::Unbuilt;
     type Error = BadConfig;
 
     fn configured(config: RemoteWriteConfig) -> Result<Option<Self::Handler>, BadConfig> {
@@ -57,12 +45,6 @@ impl ConfiguredHandler for RemoteWrite {
             return Ok(None);
         }
         let receiver = config::Receiver::new(&config)?;
-        #[cfg(feature = "sender")]
-        return Ok(Some(handler::RemoteWriteSender::new(config, receiver)));
-        #[cfg(not(feature = "sender"))]
-        {
-            drop(receiver);
-            Err(BadConfig::NotBuilt)
-        }
+        Ok(Some(handler::RemoteWriteSender::new(config, receiver)))
     }
 }

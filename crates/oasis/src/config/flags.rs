@@ -103,6 +103,7 @@ impl Config {
     }
 
     /// Finds the folder with what is published to MQTT: beside the archive, as that of rules. Without either, nothing is remembered.
+    #[cfg(feature = "mqtt-publish")]
     pub fn place_published(&mut self) {
         let directory = self.beside_the_archive(&self.mqtt_publish.directory, "mqtt-publish");
         self.mqtt_publish.directory = directory.unwrap_or_default();

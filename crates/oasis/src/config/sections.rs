@@ -6,17 +6,22 @@ use oasis_dac::config::{ChannelConfig, LogConfig, RelayConfig, TemConfig, TlsCon
 use oasis_doors::DoorsConfig;
 use oasis_ei_node::NodeSettings;
 use oasis_gateway::GatewayConfig;
+#[allow(unused_imports, reason = "all features may be built")]
+use oasis_handler::UnbuiltSection;
 use oasis_handler::{ConfiguredHandler, Handler};
 use oasis_notify::NotifyConfig;
-use oasis_postgresql_protocol::PostgresqlProtocolConfig;
 use oasis_rules_handler::RulesConfig;
 use oasis_store::ArchiveConfig;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// Declares the file: the sections of DAC and node, and one for each handler.
+/// Declares the file: the sections of DAC and node, and one for each handler. Some handlers need a feature of the program.
 macro_rules! sections {
-    ($($name:ident: $handler:ty),* $(,)?) => {
+    (
+        handlers { $($name:ident: $handler:ty,)* }
+        with features { $($feature:literal $optional:ident: $of_feature:ty,)* }
+        servers with features { $($server_feature:literal $server:ident: $server_config:ty,)* }
+    ) => {
         /// The whole file.
         #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
         #[serde(default, deny_unknown_fields)]
@@ -37,7 +42,18 @@ macro_rules! sections {
             pub archive: ArchiveConfig,
             pub rules: RulesConfig,
             $(pub $name: <$handler as ConfiguredHandler>::Config,)*
-            pub postgresql_protocol: PostgresqlProtocolConfig,
+            $(
+                #[cfg(feature = $feature)]
+                pub $optional: <$of_feature as ConfiguredHandler>::Config,
+                #[cfg(not(feature = $feature))]
+                pub $optional: UnbuiltSection,
+            )*
+            $(
+                #[cfg(feature = $server_feature)]
+                pub $server: $server_config,
+                #[cfg(not(feature = $server_feature))]
+                pub $server: UnbuiltSection,
+            )*
             pub notify: NotifyConfig,
             pub node: NodeSettings,
             pub gateway: GatewayConfig,
@@ -59,7 +75,8 @@ macro_rules! sections {
                     archive: Default::default(),
                     rules: Default::default(),
                     $($name: Default::default(),)*
-                    postgresql_protocol: Default::default(),
+                    $($optional: Default::default(),)*
+                    $($server: Default::default(),)*
                     notify: Default::default(),
                     node: Default::default(),
                     gateway: Default::default(),
@@ -70,31 +87,63 @@ macro_rules! sections {
         impl Config {
             /// The enabled handlers.
             pub fn handlers(&self) -> anyhow::Result<Vec<Arc<dyn Handler>>> {
-                let mut handlers: Vec<Arc<dyn Handler>> = Vec::new();
+                let mut handlers = Vec::new();
+                $(handlers.extend(handler::<$handler>(&self.$name, stringify!($name))?);)*
                 $(
-                    let configured = <$handler as ConfiguredHandler>::configured(self.$name.clone());
-                    let handler = configured.context(concat!("in the section [", stringify!($name), "]"))?;
-                    handlers.extend(handler.map(|handler| -> Arc<dyn Handler> { Arc::new(handler) }));
+                    #[cfg(feature = $feature)]
+                    handlers.extend(handler::<$of_feature>(&self.$optional, stringify!($optional))?);
                 )*
                 Ok(handlers)
+            }
+
+            /// The sections with settings that need a feature which the program is built without, and the feature.
+            pub fn unbuilt_sections(&self) -> Vec<(&'static str, &'static str)> {
+                #[allow(unused_mut, reason = "all features may be built")]
+                let mut sections = Vec::new();
+                $(
+                    #[cfg(not(feature = $feature))]
+                    sections.extend((!self.$optional.is_empty()).then_some((stringify!($optional), $feature)));
+                )*
+                $(
+                    #[cfg(not(feature = $server_feature))]
+                    sections.extend((!self.$server.is_empty()).then_some((stringify!($server), $server_feature)));
+                )*
+                sections
             }
         }
     };
 }
 
-// The handlers of the DAC, a line each: its section, and its type.
+fn handler<C: ConfiguredHandler>(section: &C::Config, name: &str) -> anyhow::Result<Option<Arc<dyn Handler>>>
+where
+    C::Config: Clone,
+    C::Handler: 'static,
+{
+    let configured = C::configured(section.clone());
+    let handler = configured.with_context(|| format!("in the section [{name}]"))?;
+    Ok(handler.map(|handler| -> Arc<dyn Handler> { Arc::new(handler) }))
+}
+
+// The handlers of the DAC, a line each: its feature, if it has one, its section, and its type.
 sections! {
-    openmetrics: oasis_openmetrics::OpenMetrics,
-    postgresql: oasis_postgresql::Postgresql,
-    nats: oasis_nats::handler::NatsCopy,
-    dds: oasis_dds::handler::DdsPublish,
-    influxdb: oasis_influxdb::Influxdb,
-    otlp: oasis_otlp::Otlp,
-    otlp_export: oasis_otlp_export::OtlpExport,
-    prometheus: oasis_prometheus::Prometheus,
-    remote_write: oasis_remote_write::RemoteWrite,
-    mqtt: oasis_mqtt::Mqtt,
-    mqtt_publish: oasis_mqtt_publish::MqttPublish,
-    mavlink: oasis_mavlink::Mavlink,
-    can: oasis_can::Can,
+    handlers {
+        openmetrics: oasis_openmetrics::OpenMetrics,
+        nats: oasis_nats::handler::NatsCopy,
+        dds: oasis_dds::handler::DdsPublish,
+        otlp_export: oasis_otlp_export::OtlpExport,
+    }
+    with features {
+        "postgresql" postgresql: oasis_postgresql::Postgresql,
+        "influxdb" influxdb: oasis_influxdb::Influxdb,
+        "otlp" otlp: oasis_otlp::Otlp,
+        "prometheus" prometheus: oasis_prometheus::Prometheus,
+        "remote-write" remote_write: oasis_remote_write::RemoteWrite,
+        "mqtt" mqtt: oasis_mqtt::Mqtt,
+        "mqtt-publish" mqtt_publish: oasis_mqtt_publish::MqttPublish,
+        "mavlink" mavlink: oasis_mavlink::Mavlink,
+        "can" can: oasis_can::Can,
+    }
+    servers with features {
+        "postgresql-protocol" postgresql_protocol: oasis_postgresql_protocol::PostgresqlProtocolConfig,
+    }
 }

@@ -4,6 +4,7 @@ mod devices;
 mod handler_commands;
 mod listing;
 mod notify;
+#[cfg(feature = "otlp")]
 mod otlp_listener;
 mod rules;
 mod running;

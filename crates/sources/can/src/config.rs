@@ -82,11 +82,6 @@ pub enum BadConfig {
     /// Nothing could be taken.
     #[error("can.{0} is 0: nothing could be taken")]
     Zero(&'static str),
-    /// The program lacks the source.
-    #[error(
-        "can.interfaces needs the feature can, which this program was built without: cargo build --features can"
-    )]
-    NotBuilt,
 }
 
 impl fmt::Display for FrameOrigin {
@@ -112,7 +107,6 @@ impl FrameOrigin {
     }
 
     /// The name of its node.
-    #[cfg_attr(not(feature = "source"), allow(dead_code, reason = "only a source has nodes"))]
     pub(crate) fn node_name(&self, template: &str) -> String {
         let name = match self {
             Self::Interface(name) => name.clone(),

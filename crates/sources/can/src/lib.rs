@@ -1,8 +1,7 @@
 //! A source that receives frames of CAN interfaces (SocketCAN of Linux), decoded by CAN databases (DBC).
 //!
 //! In the order of a frame: `socket` reads it, `frame` parses it, `decoder` makes a sample of its signals, and `source` runs a thread for each interface.
-//! Sources: <https://docs.kernel.org/networking/can.html>, `linux/can.h`. `docs/guides/receive-can.md` is the guide. Without the feature `source`, settings
-//! that enable it are refused.
+//! Sources: <https://docs.kernel.org/networking/can.html>, `linux/can.h`. `docs/guides/receive-can.md` is the guide.
 //!
 //! ```
 //! use oasis_can::{Can, CanConfig};
@@ -13,21 +12,15 @@
 //! ```
 
 mod config;
-#[cfg(feature = "source")]
 mod decoder;
-#[cfg(feature = "source")]
 mod frame;
-#[cfg(feature = "source")]
 mod socket;
-#[cfg(feature = "source")]
 mod source;
 
 #[cfg(test)]
-#[cfg(feature = "source")]
 mod tests;
 
 pub use config::{BadConfig, CanConfig};
-#[cfg(feature = "source")]
 pub use decoder::{Decoder, DecoderCounters, Messages};
 
 use oasis_handler::ConfiguredHandler;
@@ -38,10 +31,7 @@ pub enum Can {}
 
 impl ConfiguredHandler for Can {
     type Config = CanConfig;
-    #[cfg(feature = "source")]
     type Handler = source::CanSource;
-    #[cfg(not(feature = "source"))]
-    type Handler = oasis_handler::Unbuilt;
     type Error = BadConfig;
 
     fn configured(config: CanConfig) -> Result<Option<Self::Handler>, BadConfig> {
@@ -49,15 +39,7 @@ impl ConfiguredHandler for Can {
             return Ok(None);
         }
         let origins = config.origins()?;
-        #[cfg(feature = "source")]
-        {
-            let messages = decoder::Messages::read(&config.dbc).map_err(BadConfig::Database)?;
-            Ok(Some(source::CanSource::new(config, origins, messages)))
-        }
-        #[cfg(not(feature = "source"))]
-        {
-            drop(origins);
-            Err(BadConfig::NotBuilt)
-        }
+        let messages = decoder::Messages::read(&config.dbc).map_err(BadConfig::Database)?;
+        Ok(Some(source::CanSource::new(config, origins, messages)))
     }
 }

@@ -44,11 +44,6 @@ pub enum BadConfig {
     /// Nothing could be taken.
     #[error("influxdb.{0} is 0: nothing could be taken")]
     Zero(&'static str),
-    /// The program lacks the source.
-    #[error(
-        "influxdb.enabled needs the feature influxdb, which this program was built without: cargo build --features influxdb"
-    )]
-    NotBuilt,
 }
 
 impl InfluxdbConfig {

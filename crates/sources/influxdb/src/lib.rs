@@ -3,7 +3,7 @@
 //! The source answers `/write`, `/api/v2/write` and `/api/v3/write_lp` on the address of the page, and the questions of clients before that:
 //! `/ping`, `/health`, and `CREATE DATABASE` at `/query`. In the order of a request: `request` finds path and precision, `write` parses the points and pushes
 //! them as samples, `answer` says what was refused in the words of each version.
-//! `docs/guides/receive-line-protocol.md` is the guide. Without the feature `source`, settings that enable it are refused.
+//! `docs/guides/receive-line-protocol.md` is the guide.
 //!
 //! ```
 //! use oasis_handler::ConfiguredHandler;
@@ -13,32 +13,22 @@
 //! # Ok::<(), oasis_influxdb::BadConfig>(())
 //! ```
 
-#[cfg(feature = "source")]
 mod answer;
 mod config;
-#[cfg(feature = "source")]
 mod request;
-#[cfg(feature = "source")]
 mod source;
-#[cfg(feature = "source")]
 mod write;
 
 #[cfg(test)]
-#[cfg(feature = "source")]
 mod tests;
 
 pub use config::{BadConfig, InfluxdbConfig};
 
-use oasis_handler::ConfiguredHandler;
-#[cfg(feature = "source")]
-use oasis_handler::{Context, Failure, Handler, InletAnswer, InletRequest, StateMetrics};
-#[cfg(feature = "source")]
+use oasis_handler::{ConfiguredHandler, Context, Failure, Handler, InletAnswer, InletRequest, StateMetrics};
 use serde_json::Value;
-#[cfg(feature = "source")]
 use std::time::Duration;
 
 /// Longest sleep of the thread; a request to stop wakes it at once.
-#[cfg(feature = "source")]
 const STOP_POLL_INTERVAL: Duration = Duration::from_secs(3_600);
 
 /// The section `[influxdb]`.
@@ -47,10 +37,7 @@ pub enum Influxdb {}
 
 impl ConfiguredHandler for Influxdb {
     type Config = InfluxdbConfig;
-    #[cfg(feature = "source")]
     type Handler = source::LineProtocolSource;
-    #[cfg(not(feature = "source"))]
-    type Handler = oasis_handler::Unbuilt;
     type Error = BadConfig;
 
     fn configured(config: InfluxdbConfig) -> Result<Option<Self::Handler>, BadConfig> {
@@ -58,14 +45,10 @@ impl ConfiguredHandler for Influxdb {
             return Ok(None);
         }
         config.check()?;
-        #[cfg(feature = "source")]
-        return Ok(Some(source::LineProtocolSource::new(config)));
-        #[cfg(not(feature = "source"))]
-        Err(BadConfig::NotBuilt)
+        Ok(Some(source::LineProtocolSource::new(config)))
     }
 }
 
-#[cfg(feature = "source")]
 impl Handler for source::LineProtocolSource {
     fn name(&self) -> &'static str {
         "influxdb"

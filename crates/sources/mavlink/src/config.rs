@@ -66,16 +66,10 @@ pub enum BadConfig {
     /// Nothing could be taken.
     #[error("mavlink.{0} is 0: nothing could be taken")]
     Zero(&'static str),
-    /// The program lacks the source.
-    #[error(
-        "mavlink.links needs the feature mavlink, which this program was built without: cargo build --features mavlink"
-    )]
-    NotBuilt,
 }
 
 /// Settings that can work.
 #[derive(Debug, Clone)]
-#[cfg_attr(not(feature = "source"), allow(dead_code, reason = "only links use it"))]
 pub(crate) struct Checked {
     pub links: Vec<Address>,
     pub offline_after: Duration,
@@ -111,7 +105,6 @@ impl MavlinkConfig {
     }
 
     /// Returns the name of the node of a component.
-    #[cfg_attr(not(feature = "source"), allow(dead_code, reason = "only links use it"))]
     pub(crate) fn node_name(&self, system: u8, component: u8) -> String {
         self.node.replace(SYSTEM, &system.to_string()).replace(COMPONENT, &component.to_string())
     }

@@ -153,16 +153,10 @@ pub enum BadConfig {
     /// Nothing could be taken.
     #[error("mqtt.{0} is 0: nothing could be taken")]
     Zero(&'static str),
-    /// The program lacks the source.
-    #[error(
-        "mqtt.url needs the feature mqtt, which this program was built without: cargo build --features mqtt"
-    )]
-    NotBuilt,
 }
 
 /// Settings that can work.
 #[derive(Debug, Clone)]
-#[cfg_attr(not(feature = "source"), allow(dead_code, reason = "only a connection uses it"))]
 pub(crate) struct Checked {
     pub address: Address,
     pub subscriptions: Vec<Subscription>,
@@ -170,7 +164,6 @@ pub(crate) struct Checked {
 
 /// A subscription that can work.
 #[derive(Debug, Clone)]
-#[cfg_attr(not(feature = "source"), allow(dead_code, reason = "only a connection uses it"))]
 pub(crate) struct Subscription {
     pub filter: Filter,
     pub format: PayloadFormat,

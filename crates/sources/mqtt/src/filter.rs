@@ -49,7 +49,6 @@ impl Filter {
     }
 
     /// Returns what each wildcard stands for in a topic; `None` if the topic does not match.
-    #[cfg_attr(not(feature = "source"), allow(dead_code, reason = "only messages have topics"))]
     pub fn captures<'t>(&self, topic: &'t str) -> Option<Vec<&'t str>> {
         // Topics of the broker itself match no wildcard at their beginning.
         if topic.starts_with('$') && self.0.starts_with(['+', '#']) {

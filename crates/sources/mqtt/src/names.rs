@@ -76,7 +76,6 @@ impl Template {
     }
 
     /// Writes the name of a message. `push` adds a part of its topic.
-    #[cfg_attr(not(feature = "source"), allow(dead_code, reason = "only messages have topics"))]
     pub fn write(&self, topic: &str, captures: &[&str], push: impl Fn(&str, &mut String), to: &mut String) {
         to.clear();
         for part in &self.0 {

@@ -59,11 +59,6 @@ pub enum BadConfig {
     /// Nothing would be taken there.
     #[error("otlp.{0} is set, but otlp.enabled is false: set otlp.enabled = true")]
     ListenOnly(&'static str),
-    /// The program lacks the source.
-    #[error(
-        "otlp.enabled needs the feature otlp, which this program was built without: cargo build --features otlp"
-    )]
-    NotBuilt,
 }
 
 impl OtlpConfig {

@@ -3,7 +3,7 @@
 //! The source answers `/v1/metrics`, `/v1/logs` and `/v1/traces` on the address of the page. In the order of a request: `json` turns JSON into
 //! Protocol Buffers by the tables of `layout`, so that one decoder reads both; `walk` visits resources, scopes and items; `names` makes the names
 //! of nodes and instances; `points`, `logs` and `spans` make samples of the types of `types`; `answer` says what was refused.
-//! `docs/guides/receive-opentelemetry.md` is the guide. Without the feature `source`, settings that enable it are refused.
+//! `docs/guides/receive-opentelemetry.md` is the guide.
 //!
 //! ```
 //! use oasis_handler::ConfiguredHandler;
@@ -13,56 +13,34 @@
 //! # Ok::<(), oasis_otlp::BadConfig>(())
 //! ```
 
-#[cfg(feature = "source")]
 mod answer;
-#[cfg(feature = "source")]
 mod attributes;
 mod config;
-#[cfg(feature = "source")]
 mod json;
-#[cfg(feature = "source")]
 mod layout;
-#[cfg(feature = "source")]
 mod logs;
-#[cfg(feature = "source")]
 mod metrics;
-#[cfg(feature = "source")]
 mod names;
-#[cfg(feature = "source")]
 mod points;
-#[cfg(feature = "source")]
 mod series;
-#[cfg(feature = "source")]
 mod signal;
-#[cfg(feature = "source")]
 mod source;
-#[cfg(feature = "source")]
 mod spans;
-#[cfg(feature = "source")]
 mod types;
-#[cfg(feature = "source")]
 mod walk;
-#[cfg(feature = "source")]
 mod writer;
 
 #[cfg(test)]
-#[cfg(feature = "source")]
 mod tests;
 
 pub use config::{BadConfig, OtlpConfig};
-#[cfg(feature = "source")]
 pub use source::OtlpSource;
 
-use oasis_handler::ConfiguredHandler;
-#[cfg(feature = "source")]
-use oasis_handler::{Context, Failure, Handler, InletAnswer, InletRequest, StateMetrics};
-#[cfg(feature = "source")]
+use oasis_handler::{ConfiguredHandler, Context, Failure, Handler, InletAnswer, InletRequest, StateMetrics};
 use serde_json::Value;
-#[cfg(feature = "source")]
 use std::time::Duration;
 
 /// Longest sleep of the thread; a request to stop wakes it at once.
-#[cfg(feature = "source")]
 const STOP_POLL_INTERVAL: Duration = Duration::from_secs(3_600);
 
 /// The section `[otlp]`.
@@ -71,10 +49,7 @@ pub enum Otlp {}
 
 impl ConfiguredHandler for Otlp {
     type Config = OtlpConfig;
-    #[cfg(feature = "source")]
     type Handler = source::OtlpSource;
-    #[cfg(not(feature = "source"))]
-    type Handler = oasis_handler::Unbuilt;
     type Error = BadConfig;
 
     fn configured(config: OtlpConfig) -> Result<Option<Self::Handler>, BadConfig> {
@@ -82,14 +57,10 @@ impl ConfiguredHandler for Otlp {
             return config.check_off().map(|()| None);
         }
         config.check()?;
-        #[cfg(feature = "source")]
-        return Ok(Some(OtlpSource::new(config)));
-        #[cfg(not(feature = "source"))]
-        Err(BadConfig::NotBuilt)
+        Ok(Some(OtlpSource::new(config)))
     }
 }
 
-#[cfg(feature = "source")]
 impl Handler for source::OtlpSource {
     fn name(&self) -> &'static str {
         "otlp"

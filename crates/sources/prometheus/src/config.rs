@@ -74,11 +74,6 @@ pub enum BadConfig {
     /// A rate that no exporter bears.
     #[error("prometheus.scrape_interval: {0} is not from 0.1 to 86400 seconds")]
     Interval(String),
-    /// The program lacks the source.
-    #[error(
-        "prometheus.enabled needs the feature prometheus, which this program was built without: cargo build --features prometheus"
-    )]
-    NotBuilt,
 }
 
 impl PrometheusConfig {

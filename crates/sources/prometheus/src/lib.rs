@@ -4,7 +4,7 @@
 //! their labels and samples, `names` makes node and instance of the labels, `write` pushes the samples, `presence` finds nodes whose series have all ended.
 //! `scrape` reads exporters at intervals, `exposition` their text, and `metric_family` their Protocol Buffers with `native_histogram`.
 //! Sources: <https://prometheus.io/docs/specs/prw/remote_write_spec/>, <https://prometheus.io/docs/specs/prw/remote_write_spec_2_0/>.
-//! `docs/guides/receive-prometheus.md` is the guide. Without the feature `source`, settings that enable it are refused.
+//! `docs/guides/receive-prometheus.md` is the guide.
 //!
 //! ```
 //! use oasis_handler::ConfiguredHandler;
@@ -14,50 +14,31 @@
 //! # Ok::<(), oasis_prometheus::BadConfig>(())
 //! ```
 
-#[cfg(feature = "source")]
 mod body;
 mod config;
-#[cfg(feature = "source")]
 mod exposition;
-#[cfg(feature = "source")]
 mod message;
-#[cfg(feature = "source")]
 mod metric_family;
-#[cfg(feature = "source")]
 mod names;
-#[cfg(feature = "source")]
 mod native_histogram;
-#[cfg(feature = "source")]
 mod presence;
-#[cfg(feature = "source")]
 mod scrape;
-#[cfg(feature = "source")]
 mod source;
-#[cfg(feature = "source")]
 mod write;
 
 #[cfg(test)]
-#[cfg(feature = "source")]
 mod tests;
 
 pub use config::{BadConfig, PrometheusConfig};
-#[cfg(feature = "source")]
 pub use metric_family::{ExposedLabels, ExposedValue, TakeSample, each_sample};
-#[cfg(feature = "source")]
 pub use native_histogram::{Buckets, NativeHistogram};
-#[cfg(feature = "source")]
 pub use source::RemoteWriteSource;
 
-use oasis_handler::ConfiguredHandler;
-#[cfg(feature = "source")]
-use oasis_handler::{Context, Failure, Handler, InletAnswer, InletRequest, StateMetrics};
-#[cfg(feature = "source")]
+use oasis_handler::{ConfiguredHandler, Context, Failure, Handler, InletAnswer, InletRequest, StateMetrics};
 use serde_json::Value;
-#[cfg(feature = "source")]
 use std::time::Duration;
 
 /// Longest sleep of the thread; a request to stop wakes it at once.
-#[cfg(feature = "source")]
 const STOP_POLL_INTERVAL: Duration = Duration::from_secs(3_600);
 
 /// The section `[prometheus]`.
@@ -66,10 +47,7 @@ pub enum Prometheus {}
 
 impl ConfiguredHandler for Prometheus {
     type Config = PrometheusConfig;
-    #[cfg(feature = "source")]
     type Handler = source::RemoteWriteSource;
-    #[cfg(not(feature = "source"))]
-    type Handler = oasis_handler::Unbuilt;
     type Error = BadConfig;
 
     fn configured(config: PrometheusConfig) -> Result<Option<Self::Handler>, BadConfig> {
@@ -77,14 +55,10 @@ impl ConfiguredHandler for Prometheus {
             return Ok(None);
         }
         config.check()?;
-        #[cfg(feature = "source")]
-        return Ok(Some(source::RemoteWriteSource::new(config)));
-        #[cfg(not(feature = "source"))]
-        Err(BadConfig::NotBuilt)
+        Ok(Some(source::RemoteWriteSource::new(config)))
     }
 }
 
-#[cfg(feature = "source")]
 impl Handler for source::RemoteWriteSource {
     fn name(&self) -> &'static str {
         "prometheus"

@@ -15,7 +15,6 @@ use tokio::sync::watch;
 #[derive(Debug, Clone, Copy)]
 enum OtlpTransport {
     Http,
-    #[cfg(feature = "otlp")]
     Grpc,
 }
 
@@ -33,7 +32,6 @@ impl OtlpTransport {
             Self::Http => {
                 TransportNames { fact: "otlp", title: "OTLP", setting: "otlp.listen", task: "OTLP listener" }
             }
-            #[cfg(feature = "otlp")]
             Self::Grpc => TransportNames {
                 fact: "otlp_grpc",
                 title: "OTLP (gRPC)",
@@ -49,7 +47,6 @@ impl OtlpTransport {
         };
         match self {
             Self::Http => oasis_api::serve_otlp(api, listener, ended).await,
-            #[cfg(feature = "otlp")]
             Self::Grpc => oasis_api::serve_otlp_grpc(api, listener, ended).await,
         }
     }
@@ -66,11 +63,8 @@ impl OtlpListeners {
         if !config.otlp.enabled {
             return Ok(listeners);
         }
-        let configured = [
-            (OtlpTransport::Http, &config.otlp.listen),
-            #[cfg(feature = "otlp")]
-            (OtlpTransport::Grpc, &config.otlp.grpc_listen),
-        ];
+        let configured =
+            [(OtlpTransport::Http, &config.otlp.listen), (OtlpTransport::Grpc, &config.otlp.grpc_listen)];
         for (transport, address) in configured.into_iter().filter(|(_, address)| !address.is_empty()) {
             let TransportNames { title, setting, .. } = transport.names();
             let listener = listen(address, title, setting).await?;

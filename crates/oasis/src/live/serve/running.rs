@@ -1,11 +1,11 @@
 //! A DAC, a relay or a TEM that runs: its parts, in the order in which they start and end.
 
+#[cfg(feature = "otlp")]
+use super::otlp_listener::OtlpListeners;
 use super::{
     Fact,
     handler_commands::HandlerCommands,
-    link_to, notify,
-    otlp_listener::OtlpListeners,
-    rules,
+    link_to, notify, rules,
     sockets::{DataChannel, listen, serve_channel, serve_doors},
     spare_memory::give_back,
     sql_server::SqlDoor,
@@ -130,6 +130,7 @@ impl RunningDac {
         }
         config.check_features()?;
         let sql = SqlDoor::open(&config, tls.is_some()).await?;
+        #[cfg(feature = "otlp")]
         let otlp = OtlpListeners::open(&config, tls.is_some()).await?;
         let channel = match parts {
             Parts::Dac => Some(DataChannel::bind(&config, tls.is_some()).await?),
@@ -139,10 +140,12 @@ impl RunningDac {
         let enrollment = channel_address.map(|address| encryption::enrollment(&config.tls, address.port()));
         let enrollment = enrollment.transpose()?.flatten();
         // Invalid settings of a handler or of the TEM end the start before anything is written.
+        #[cfg(feature = "postgresql")]
         if config.postgresql.writer.is_empty() {
             let kind = if parts == Parts::Relay { Kind::Relay } else { Kind::Dac };
             config.postgresql.writer = registration::name(&config.tem, kind)?.to_string();
         }
+        #[cfg(feature = "mqtt-publish")]
         config.place_published();
         config.place_received();
         let mut handlers = config.handlers()?;
@@ -235,7 +238,10 @@ impl RunningDac {
             http: doors_address.to_string(),
             channel: channel_address.map(|address| address.to_string()).unwrap_or_default(),
             sql,
+            #[cfg(feature = "otlp")]
             otlp: otlp.serve(&dac.health, &api, &ended)?,
+            #[cfg(not(feature = "otlp"))]
+            otlp: Vec::new(),
             tls,
             ending,
             served: tokio::spawn(serve_doors(

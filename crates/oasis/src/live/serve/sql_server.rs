@@ -8,7 +8,6 @@ pub use not_built::SqlDoor;
 #[cfg(feature = "postgresql-protocol")]
 mod built {
     use crate::{config::Config, live::encryption, live::serve::sockets::listen};
-    use anyhow::Context;
     use oasis_api::Api;
     use oasis_handler::Handler;
     use oasis_postgresql_protocol::{Serving, SqlServer};
@@ -22,9 +21,7 @@ mod built {
         /// Listens at the configured address, if there is one.
         pub async fn open(config: &Config, is_encrypted: bool) -> anyhow::Result<Self> {
             let section = &config.postgresql_protocol;
-            let server =
-                SqlServer::configured(section.clone()).context("in the section [postgresql_protocol]")?;
-            let Some(server) = server else { return Ok(Self(None)) };
+            let Some(server) = SqlServer::configured(section.clone()) else { return Ok(Self(None)) };
             let what = "the PostgreSQL protocol";
             let listener = listen(&section.listen, what, "postgresql_protocol.listen").await?;
             let address = listener.local_addr()?;

@@ -95,7 +95,8 @@ mod system {
     pub fn set_nice(_nice: i32) {}
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
+#[cfg(target_os = "linux")]
 mod tests {
     use super::*;
     use std::thread;

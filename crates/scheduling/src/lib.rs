@@ -1,7 +1,7 @@
 //! Which threads of a DAC get a processor first, when there is more work than processors.
 //!
 //! A thread that carries samples sleeps most of the time, and works for microseconds. If all processors are busy when it wakes, it waits until a running thread
-//! has used its time slice: 2.8 ms by default. Since version 6.12, Linux takes the slice that a thread asks for (`sched_setattr(2)`, `sched_runtime`). A thread
+//! has used its time slice: 0.7 to 2.8 ms, the more processors the longer. Since version 6.12, Linux takes the slice that a thread asks for (`sched_setattr(2)`, `sched_runtime`). A thread
 //! with a shorter slice gets no more time than others, but gets it at once. That needs no privilege, and older kernels ignore it.
 //!
 //! A thread inherits the slice of the thread that starts it. Threads that compute for long therefore ask for the usual one.

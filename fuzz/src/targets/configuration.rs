@@ -35,7 +35,7 @@ pub fn run(input: &[u8]) {
 /// Builds everything that needs no port and no file, and no thread for each core that an input claims to have.
 fn make(config: Config) {
     let _guard = RUNTIME.enter();
-    let _ = config.handlers();
+    let _ = (config.unbuilt_sections(), config.handlers());
     let _ = config.node.builder(oasis_probes::PROBES);
     let doors = DoorsConfig { shards: ShardChoice::Fixed(1), layouts_dir: String::new(), ..config.doors };
     let (memory_bytes, log, channel) = (config.memory_bytes, config.log, config.channel);

@@ -8,7 +8,7 @@ use crate::{
 };
 use oasis_dac::Dac;
 use oasis_health::Finding;
-use oasis_scheduling::use_usual_slices;
+use oasis_thread_priority::use_usual_slices;
 use std::{
     fmt, io,
     sync::{

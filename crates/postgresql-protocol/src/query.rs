@@ -15,7 +15,7 @@ use oasis_http::{
     permissions::{Caller, NotRecorded, Outcome},
 };
 use oasis_query::{GuardedSql, OwnedSqlValue as Value, SqlError};
-use oasis_scheduling::{BACKGROUND, lower_priority};
+use oasis_thread_priority::{BACKGROUND, lower_priority};
 use std::{
     sync::{Arc, atomic::AtomicBool},
     thread,

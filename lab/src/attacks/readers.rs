@@ -5,7 +5,7 @@ use crate::{
     faults::{open, subscribed},
 };
 use anyhow::{Context, bail};
-use oasis_scheduling::{use_short_slices, use_usual_slices};
+use oasis_thread_priority::{use_short_slices, use_usual_slices};
 use oasis_wire::batch::Header;
 use std::{
     io::{ErrorKind, Read},

@@ -13,7 +13,7 @@ use oasis_http::Problem;
 use oasis_recordings::file::{
     Cancelled, Choices, Note, OpenedRecording, RecordingOptions, Step, UnpackBounds, Watch, explained,
 };
-use oasis_scheduling::{BACKGROUND, lower_priority};
+use oasis_thread_priority::{BACKGROUND, lower_priority};
 use std::{
     collections::BTreeSet,
     fs::{self, File},

@@ -24,8 +24,8 @@ use oasis_alarms::Alarms;
 use oasis_doors::view::Integers;
 use oasis_http::{Problem, permissions::Caller};
 use oasis_query::{GuardedSql, Sight, SqlError, SqlLimits, audit_log};
-use oasis_scheduling::{BACKGROUND, lower_priority};
 use oasis_store::{History, OpenError, ReadError};
+use oasis_thread_priority::{BACKGROUND, lower_priority};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::{

@@ -1,6 +1,6 @@
 //! The thread on which the tasks of derived streams run.
 
-use oasis_scheduling::lower_priority;
+use oasis_thread_priority::lower_priority;
 use std::{io, thread};
 use tokio::{
     runtime::{Builder, Handle},

@@ -6,7 +6,7 @@ use super::{
     summary::{FleetReader, Summary, SummaryMessage},
 };
 use oasis_dac::Dac;
-use oasis_scheduling::use_usual_slices;
+use oasis_thread_priority::use_usual_slices;
 use std::{
     collections::HashMap,
     fmt::Debug,

@@ -3,7 +3,7 @@
 //! Text of new samples is written once for all readers, by the threads of the doors. Old samples are written anew for each request, and a client may ask
 //! for them again and again. That is done here at low priority, so that readers of new samples find a processor.
 
-use oasis_scheduling::{BACKGROUND, lower_priority};
+use oasis_thread_priority::{BACKGROUND, lower_priority};
 use std::{io, num::NonZero, thread};
 use tokio::runtime::{Builder, Runtime};
 

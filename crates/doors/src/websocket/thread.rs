@@ -7,7 +7,7 @@ use super::{
     shard_handle::ShardHandle,
 };
 use mio::{Poll, Waker};
-use oasis_scheduling::use_short_slices;
+use oasis_thread_priority::use_short_slices;
 use std::{
     io,
     panic::{AssertUnwindSafe, catch_unwind},

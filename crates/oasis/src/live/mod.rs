@@ -40,7 +40,7 @@ mod unknown;
 use crate::cli::Verb;
 use anyhow::bail;
 pub use handlers::encoded;
-use oasis_scheduling::{use_short_slices, use_usual_slices};
+use oasis_thread_priority::{use_short_slices, use_usual_slices};
 pub use serve::Stop;
 use std::time::Duration;
 

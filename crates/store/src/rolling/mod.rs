@@ -21,7 +21,7 @@ pub(crate) use making::{batch_at, record_at};
 use oasis_health::Health;
 use oasis_health::Pulse;
 use oasis_rollup::cells::Level;
-use oasis_scheduling::{BACKGROUND, lower_priority};
+use oasis_thread_priority::{BACKGROUND, lower_priority};
 use std::{
     collections::BTreeSet,
     io,

@@ -10,7 +10,7 @@
 
 use std::cell::Cell;
 
-/// The nice value of work that nobody waits for within milliseconds: queries, roll-ups, imports, answers of old samples.
+/// The nice value of work without readers that wait within milliseconds: queries, roll-ups, imports, answers of old samples.
 pub const BACKGROUND: i32 = 10;
 
 thread_local! {
@@ -78,7 +78,7 @@ mod system {
             sched_deadline: 0,
             sched_period: 0,
         };
-        // SAFETY: 0 is the calling thread; the kernel writes at most as many bytes as it is told.
+        // SAFETY: 0 is the calling thread; the kernel writes no more bytes than their size.
         let status =
             unsafe { libc::syscall(libc::SYS_sched_getattr, 0, &raw mut attributes, ATTRIBUTES_BYTES, 0) };
         (status == 0).then_some(attributes)

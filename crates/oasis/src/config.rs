@@ -85,6 +85,9 @@ mod tests {
             "[can]\ninterfaces = ['can0']",
         ] {
             let config: Config = toml::from_str(section).unwrap();
+            if !config.unbuilt_sections().is_empty() {
+                continue;
+            }
             let handlers = match config.handlers() {
                 Ok(handlers) => handlers,
                 Err(error) if format!("{error:#}").contains("built without") => continue,

@@ -97,6 +97,7 @@ impl Config {
     }
 
     /// Finds the folder with the messages that an MQTT broker may send again: beside the archive, as that of rules. Without either, there is none.
+    #[cfg(feature = "mqtt")]
     pub fn place_received(&mut self) {
         let directory = self.beside_the_archive(&self.mqtt.directory, "mqtt");
         self.mqtt.directory = directory.unwrap_or_default();

@@ -147,6 +147,7 @@ impl RunningDac {
         }
         #[cfg(feature = "mqtt-publish")]
         config.place_published();
+        #[cfg(feature = "mqtt")]
         config.place_received();
         let mut handlers = config.handlers()?;
         handlers.extend(sql.handler());

@@ -3,11 +3,12 @@
 use crate::{Api, FOREIGN_WRITE};
 use axum::{
     Extension,
-    body::{Body, Bytes, to_bytes},
+    body::Body,
     extract::{Request, State},
     http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header::RETRY_AFTER},
     response::{IntoResponse, Response},
 };
+use futures_util::StreamExt;
 use oasis_access::{Target, Verb};
 use oasis_handler::{InletAnswer, InletRequest};
 use oasis_http::{Problem, permissions::Caller};
@@ -16,7 +17,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// Longest body as it is sent, in bytes.
 const MAX_BODY_BYTES: usize = 8 * 1024 * 1024;
-/// Bytes of all bodies that are held at once; others wait unread.
+/// Bytes of all bodies that are held at once; parts of others wait unread.
 const MAX_HELD_BYTES: usize = 64 * 1024 * 1024;
 /// Requests that handlers work on at once: each may decompress its body.
 const MAX_CONCURRENT_REQUESTS: usize = 2;
@@ -42,8 +43,12 @@ impl Default for InletPermits {
 }
 
 impl InletPermits {
-    /// Waits for room for a body, and reads it.
-    async fn read(&self, headers: &HeaderMap, body: Body) -> Result<(Bytes, OwnedSemaphorePermit), Problem> {
+    /// Reads a body. Each part of it waits for room: one that claims to be long and does not arrive keeps no other away.
+    async fn read(
+        &self,
+        headers: &HeaderMap,
+        body: Body,
+    ) -> Result<(Vec<u8>, OwnedSemaphorePermit), Problem> {
         // A body without a declared length may have any.
         let declared = value(headers, "content-length").and_then(|length| length.parse().ok());
         let length: usize = declared.unwrap_or(MAX_BODY_BYTES);
@@ -55,16 +60,28 @@ impl InletPermits {
         if length > MAX_BODY_BYTES {
             return Err(too_long());
         }
-        let permits = u32::try_from(length).unwrap_or(u32::MAX);
-        let held =
-            self.bytes.clone().acquire_many_owned(permits).await.map_err(|_| unavailable("the DAC ends"))?;
         // A longer body than declared is cut by its declaration; one without is too long, or does not arrive in time.
         let unread = || match declared {
             Some(_) => unavailable("the body has not arrived whole and in time: send it again"),
             None => unavailable("the body has no length, and is too long or late: send it with a length"),
         };
-        let bytes = to_bytes(body, length).await.map_err(|_| unread())?;
+        let (mut bytes, mut held) = (Vec::new(), self.room(0).await?);
+        let mut parts = body.into_data_stream();
+        while let Some(part) = parts.next().await {
+            let part = part.map_err(|_| unread())?;
+            if part.len() > length - bytes.len() {
+                return Err(unread());
+            }
+            held.merge(self.room(part.len()).await?);
+            bytes.extend_from_slice(&part);
+        }
         Ok((bytes, held))
+    }
+
+    /// Waits for room for some bytes.
+    async fn room(&self, bytes: usize) -> Result<OwnedSemaphorePermit, Problem> {
+        let permits = u32::try_from(bytes).unwrap_or(u32::MAX);
+        self.bytes.clone().acquire_many_owned(permits).await.map_err(|_| unavailable("the DAC ends"))
     }
 }
 
@@ -135,4 +152,46 @@ fn response(answer: InletAnswer) -> Response {
         }
     }
     response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use axum::{body::Bytes, http::header::CONTENT_LENGTH};
+    use futures_util::{FutureExt, stream};
+    use std::convert::Infallible;
+
+    fn with_length(length: usize) -> HeaderMap {
+        HeaderMap::from_iter([(CONTENT_LENGTH, HeaderValue::from(length))])
+    }
+
+    #[tokio::test]
+    async fn bodies_that_do_not_arrive_keep_no_other_away() {
+        let (permits, long) = (InletPermits::default(), with_length(MAX_BODY_BYTES));
+        let silent = || Body::from_stream(stream::pending::<Result<Bytes, Infallible>>());
+        let mut slow: Vec<_> = (0..100).map(|_| Box::pin(permits.read(&long, silent()))).collect();
+        assert!(slow.iter_mut().all(|read| read.as_mut().now_or_never().is_none()));
+        let (bytes, held) = permits.read(&with_length(3), Body::from("abc")).await.unwrap();
+        assert_eq!((&*bytes, held.num_permits()), (&b"abc"[..], 3));
+    }
+
+    #[tokio::test]
+    async fn bytes_that_are_held_have_a_bound() {
+        let (permits, length) = (InletPermits::default(), with_length(MAX_BODY_BYTES));
+        let read = || permits.read(&length, Body::from(vec![0; MAX_BODY_BYTES]));
+        let mut held = Vec::new();
+        for _ in 0..MAX_HELD_BYTES / MAX_BODY_BYTES {
+            held.push(read().await.unwrap());
+        }
+        assert!(read().now_or_never().is_none(), "another body waits");
+        held.pop();
+        assert_eq!(read().await.unwrap().0.len(), MAX_BODY_BYTES);
+    }
+
+    #[tokio::test]
+    async fn a_body_longer_than_declared_is_refused() {
+        let permits = InletPermits::default();
+        assert!(permits.read(&with_length(2), Body::from("abc")).await.is_err());
+        assert_eq!(permits.bytes.available_permits(), MAX_HELD_BYTES);
+    }
 }

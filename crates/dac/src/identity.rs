@@ -100,7 +100,7 @@ pub(crate) fn check_time(certificate: &NodeCertificate, now: SystemTime) -> Resu
 /// Decides whether the holder of a key may take the name of a node that is known, or its run.
 ///
 /// # Errors
-/// `key_wrong` if the name belongs to another key. A certificate that the authority has issued later replaces the key of a node that is away.
+/// `name_taken` if a part of this process has the name, `key_wrong` if it belongs to another key. A certificate that the authority has issued later replaces the key of a node that is away.
 pub(crate) fn check_key(known: &Peer, peer: &Peer, is_alive: bool, name: &str) -> Result<(), Failure> {
     let is_right = match (known, peer) {
         (Peer::Anonymous, _) | (_, Peer::Itself) => true,
@@ -112,6 +112,12 @@ pub(crate) fn check_key(known: &Peer, peer: &Peer, is_alive: bool, name: &str) -
     };
     if is_right {
         return Ok(());
+    }
+    if matches!(known, Peer::Itself) {
+        let message = format!(
+            "name {name:?} is in use by a source or a rule of the DAC: give this node another name, or that one another prefix"
+        );
+        return Err(Failure::new("name_taken", message));
     }
     let message = format!(
         "node {name:?} belongs to another key: use the newest certificate of {name:?}, and stop the node that has the other one"

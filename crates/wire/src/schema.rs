@@ -209,10 +209,22 @@ pub enum InvalidType {
 pub const SAMPLE_COLUMNS: [&str; 9] =
     ["node", "instance", "run", "epoch", "offset", "sequence", "time", "time_ns", "state"];
 
+/// The metric, a vector of text, that lists the columns of a sample that are absent: a recording or another protocol did not have them, or had them as
+/// null. Columns of members are named `METRIC.MEMBER`. The metrics themselves have a placeholder then.
+pub const ABSENT: &str = "oasis.absent";
+
 /// Most metrics of a probe type, members of structs included.
 pub const MAX_MEMBERS: usize = 65_534;
 
 impl ProbeType {
+    /// Returns the index of the metric [`ABSENT`]; `None` if all values of samples are there.
+    pub fn absent_metric(&self) -> Option<usize> {
+        self.metrics.iter().position(|metric| {
+            let is_list = matches!(&metric.kind, MetricType::Vector(of) if **of == MetricType::String);
+            metric.name == ABSENT && is_list
+        })
+    }
+
     /// Returns the rates between which its readers choose, if its author permits that.
     pub fn demand(&self) -> Option<DemandRange> {
         self.rate.and_then(|rate| rate.demand)

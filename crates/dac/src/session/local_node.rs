@@ -1,7 +1,7 @@
 //! A node of the DAC's own process: a session without a socket.
 
 use super::NodeSession;
-use crate::{Dac, Instance, now};
+use crate::{Dac, Instance, Moment, now};
 use oasis_channel::{
     Counters, DacMessage, Drops, Failure, InstanceState, NodeIdentity, NodeMessage, Outcome, PROTOCOL,
     RegisteredInstance, frame::Frame,
@@ -86,7 +86,7 @@ impl LocalNode {
     /// # Errors
     /// If the DAC refuses it.
     pub fn send(&mut self, batch: &[u8]) -> Result<(), Failure> {
-        self.session.handle(Frame::Batch(batch), now(), &mut Vec::new())
+        self.session.handle(Frame::Batch(batch), Moment::now(), &mut Vec::new())
     }
 
     /// Reports how many samples of an instance were lost on the way to this process, up to a number, before the next batch.
@@ -100,7 +100,7 @@ impl LocalNode {
 
     /// Wakes the readers of what was sent, and refuses commands.
     pub fn flush(&mut self) {
-        self.session.acknowledge(now(), &mut Vec::new());
+        self.session.acknowledge(Moment::now(), &mut Vec::new());
         while let Ok(message) = self.commands.try_recv() {
             if let DacMessage::Command { id, .. } = message {
                 let failure = Failure::new("not_a_probe", self.refusal);
@@ -114,7 +114,7 @@ impl LocalNode {
         let json = serde_json::to_vec(message)
             .map_err(|error| Failure::new("message_invalid", error.to_string()))?;
         let mut answers = Vec::new();
-        self.session.handle(Frame::Control(&json), now(), &mut answers)?;
+        self.session.handle(Frame::Control(&json), Moment::now(), &mut answers)?;
         Ok(answers)
     }
 }

@@ -4,6 +4,7 @@
 
 mod demand;
 mod kept_settings;
+mod local_node;
 mod model;
 mod protected_datagrams;
 mod session;

@@ -38,14 +38,11 @@ pub use cell::Cell;
 pub use column::{Column, ColumnType, enumerator};
 pub use name::{Names, table_name};
 
+pub use oasis_wire::schema::ABSENT;
 use oasis_wire::{
-    schema::{MetricType, ProbeType, SAMPLE_COLUMNS},
+    schema::{ProbeType, SAMPLE_COLUMNS},
     value::Value,
 };
-
-/// The metric of an import that lists the columns of a sample that are absent: the message did not have them, or had them as null. The
-/// metrics themselves have a placeholder then.
-pub const ABSENT: &str = "oasis.absent";
 
 /// The columns before the metrics. A format may omit some; no metric has one of these names.
 ///
@@ -78,9 +75,7 @@ impl Table {
         for (at, metric) in probe_type.metrics.iter().enumerate() {
             column::flatten(metric, &mut vec![at], &metric.name, &mut names, &mut columns);
         }
-        let absent = probe_type.metrics.iter().position(|metric| {
-            metric.name == ABSENT && metric.kind == MetricType::Vector(Box::new(MetricType::String))
-        });
+        let absent = probe_type.absent_metric();
         columns.iter_mut().for_each(|column| column.absent = absent);
         Self { name: table_name(&probe_type.name), columns }
     }

@@ -15,6 +15,15 @@ pub struct Binding {
     columns: Vec<Result<ColumnPath, ()>>,
     /// Columns that this type does not have as the rules were compiled.
     lacking: Vec<String>,
+    /// Present if samples of this type can lack values.
+    absence: Option<Absence>,
+}
+
+/// The metric that names what a sample lacks, and the names of the columns.
+#[derive(Debug)]
+struct Absence {
+    metric: usize,
+    columns: Vec<String>,
 }
 
 /// A metric, and the members of structs that lead to the value.
@@ -33,7 +42,9 @@ impl Binding {
             place(column, &probe_type.metrics).ok_or_else(|| lacking.push(column.path.join(".")))
         });
         let columns = columns.collect();
-        Self { columns, lacking }
+        let names = || input.columns.iter().map(|column| column.path.join(".")).collect();
+        let absence = probe_type.absent_metric().map(|metric| Absence { metric, columns: names() });
+        Self { columns, lacking, absence }
     }
 
     /// The metrics that are unknown because the type does not have them.
@@ -53,6 +64,10 @@ impl Binding {
             Ok(place) => place.values(batch, wanted.clone()),
             Err(()) => vec![f64::NAN; times.len()],
         };
+        let mut columns: Vec<_> = self.columns.iter().map(column).collect();
+        if let Some(absence) = &self.absence {
+            absence.clear(batch, wanted.clone(), &mut columns);
+        }
         Rows {
             sequences: wanted
                 .clone()
@@ -60,7 +75,7 @@ impl Binding {
                 .take(times.len())
                 .collect(),
             missing: gaps,
-            columns: self.columns.iter().map(column).collect(),
+            columns,
             origins: (0..times.len()).collect(),
             times,
         }
@@ -84,6 +99,26 @@ fn place(column: &Column, metrics: &[Metric]) -> Option<ColumnPath> {
         .eq(column.enumerators.iter().map(|(name, value)| (&**name, *value)));
     let is_same = found.unit == column.unit && is_same_enum;
     is_same.then(|| ColumnPath { metric, members, kind: found.kind.clone() })
+}
+
+impl Absence {
+    /// Makes the values unknown that samples lack.
+    fn clear(&self, batch: &Batch, wanted: Range<usize>, columns: &mut [Vec<f64>]) {
+        let Some(Values::Rows(lists)) = batch.values(self.metric) else { return };
+        for (row, list) in lists.get(wanted).unwrap_or_default().iter().enumerate() {
+            let Value::Vector(absent) = list else { continue };
+            for absent in absent {
+                let Value::String(absent) = absent else { continue };
+                let of = self.columns.iter().zip(&mut *columns).filter(|(name, _)| is_within(name, absent));
+                of.filter_map(|(_, values)| values.get_mut(row)).for_each(|value| *value = f64::NAN);
+            }
+        }
+    }
+}
+
+/// Whether a column is the absent one, or a member of an absent struct.
+fn is_within(column: &str, absent: &str) -> bool {
+    column.strip_prefix(absent).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
 
 impl ColumnPath {

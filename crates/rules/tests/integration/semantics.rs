@@ -4,6 +4,7 @@ use crate::common::{self, compiled, rendered};
 use oasis_rules::{Binding, Engine, Event, EventKind, RESTART, Rows};
 use oasis_wire::{
     batch::{Batch, Encoder, Fields},
+    schema::{ABSENT, Metric, MetricType},
     value::{Value, write_row},
 };
 
@@ -249,12 +250,31 @@ fn nothing_is_silent_while_the_dac_is_down() {
 }
 
 #[test]
-fn columns_come_from_batches_by_name_and_values_of_another_type_are_unknown() {
+fn values_that_a_sample_lacks_are_unknown() {
     let report = compiled("alarm A { raise pump.pose.x > 1 m and pump.state == OPEN; }");
-    assert!(report.is_ok(), "{}", rendered(&report));
     let input = &report.program.inputs[0];
     let mut probe_type = (*common::types()[0]).clone();
-    let values = vec![
+    probe_type.metrics.push(Metric::new(ABSENT, MetricType::Vector(Box::new(MetricType::String))));
+    let mut encoder = Encoder::new(&probe_type).unwrap();
+    for absent in [&["pose.x"][..], &["state", "speed"], &[], &["pose"], &["pos"]] {
+        let names = absent.iter().map(|name| Value::String((*name).into())).collect();
+        let values = [pump_values(), vec![Value::Vector(names)]].concat();
+        let mut row = Vec::new();
+        write_row(&probe_type, &values, &mut row);
+        encoder.push(5, &row).unwrap();
+    }
+    let mut bytes = Vec::new();
+    encoder.finish(Fields { first_sequence: 8, ..Fields::default() }, &mut bytes);
+    let decoded = Batch::parse(&bytes, &probe_type).unwrap();
+    let rows = Binding::new(input, &probe_type).rows(&decoded, 1..5, 0);
+    let known: Vec<Vec<bool>> =
+        rows.columns.iter().map(|column| column.iter().map(|value| !value.is_nan()).collect()).collect();
+    assert_eq!(known, [[true, true, false, true], [false, true, true, true]]);
+}
+
+/// A row of the type `pump`.
+fn pump_values() -> Vec<Value> {
+    vec![
         Value::Real64(1.0),
         Value::Real32(2.0),
         Value::Real64(3.0),
@@ -264,7 +284,16 @@ fn columns_come_from_batches_by_name_and_values_of_another_type_are_unknown() {
         Value::String("n".into()),
         Value::Struct(vec![Value::Real64(4.5)]),
         Value::Vector(Vec::new()),
-    ];
+    ]
+}
+
+#[test]
+fn columns_come_from_batches_by_name_and_values_of_another_type_are_unknown() {
+    let report = compiled("alarm A { raise pump.pose.x > 1 m and pump.state == OPEN; }");
+    assert!(report.is_ok(), "{}", rendered(&report));
+    let input = &report.program.inputs[0];
+    let mut probe_type = (*common::types()[0]).clone();
+    let values = pump_values();
     let mut encoder = Encoder::new(&probe_type).unwrap();
     let (mut row, mut bytes) = (Vec::new(), Vec::new());
     write_row(&probe_type, &values, &mut row);

@@ -229,6 +229,7 @@ impl Follower {
         self.asked.clear();
         self.topics.clear();
         self.notes.clear();
+        self.presence = Presence::of(self.nodes());
         for (index, followed) in self.followed.iter().enumerate().filter(|(_, followed)| !followed.is_over) {
             let request = subscription(&followed.target, followed.place.resume(), arguments);
             self.asked.insert(client.request(request).await?, index);
@@ -242,7 +243,6 @@ impl Follower {
         pings.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let (mut heard, mut is_silent) = (Instant::now(), false);
         let has_others = route.has_others();
-        self.presence = Presence::of(self.nodes());
         let watch = json!({"op": "watch", "deltas": true, "statistics": false, "schemas": "inline"});
         if let Err(error) = client.request(watch).await {
             return Ok(Ending::Lost(error));
@@ -396,6 +396,9 @@ impl Follower {
             };
             followed.schema = Some(schema(&message["instance"]["schema"])?);
             followed.place.begin(message);
+            if message["instance"]["state"] == "online" {
+                self.presence.begin_online(&followed.target.node);
+            }
             if self.printer.waits_for_a_sample() && message["instance"]["state"] == "offline" {
                 let target = &followed.target;
                 self.notes.push(format!(

@@ -22,6 +22,13 @@ impl Presence {
         Self { nodes: nodes.into_iter().map(|node| (node, None)).collect() }
     }
 
+    /// Notes that an instance of a node was online when it was subscribed to.
+    pub fn begin_online(&mut self, node: &str) {
+        if let Some(is_online) = self.nodes.get_mut(node) {
+            is_online.get_or_insert(true);
+        }
+    }
+
     /// Takes a change of the registry. Returns what is new, for the user.
     pub fn take(&mut self, delta: &Value) -> Vec<String> {
         let removed = delta["removed"]["nodes"].as_array().into_iter().flatten().filter_map(Value::as_str);
@@ -68,6 +75,14 @@ mod tests {
 
     fn delta(name: &str, is_online: bool) -> Value {
         json!({"op": "registry_delta", "nodes": [{"name": name, "online": is_online, "since": now().0}]})
+    }
+
+    #[test]
+    fn a_node_that_leaves_before_the_first_news_of_it_is_said_to_be_offline() {
+        let mut presence = Presence::of(["plant".to_owned()].into());
+        presence.begin_online("plant");
+        let said = presence.take(&delta("plant", false));
+        assert!(said[0].starts_with("plant is offline since "), "{said:?}");
     }
 
     #[test]

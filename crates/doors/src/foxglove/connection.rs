@@ -12,7 +12,7 @@ use super::{
 use crate::{Doors, text::STALL, websocket::ConnectionPermit};
 use futures_util::{StreamExt, future::BoxFuture, stream::FuturesUnordered};
 use oasis_access::{Target, Verb};
-use oasis_dac::{Cursor, HeldMemory, Instance, Options, Signal, StartAt, listener::Stream};
+use oasis_dac::{Cursor, Delivery, HeldMemory, Instance, Options, Signal, StartAt, listener::Stream};
 use oasis_http::permissions::Caller;
 use oasis_websocket::{CloseCode, Decoder, Error, Limits, Message, Opcode, Role, close, frame};
 use std::{collections::HashSet, io, pin::pin, sync::Arc, time::Duration};
@@ -173,8 +173,7 @@ impl Connection {
         }
         .write(&mut self.out);
         let delivery = self.options.delivery;
-        let message = format!("delivery {delivery}: add ?delivery=every to the address for each sample");
-        ServerMessage::status(StatusLevel::Info, message).write(&mut self.out);
+        ServerMessage::status(StatusLevel::Info, delivery_status(delivery)).write(&mut self.out);
         ServerMessage::Advertise { channels: &[channels::gap_channel()] }.write(&mut self.out);
     }
 
@@ -386,6 +385,14 @@ impl Connection {
 }
 
 /// Sets a socket to send at once, and bounds its unsent bytes in the system: what a viewer does not read waits in the topic log.
+/// Returns what a viewer learns about the samples that it gets.
+fn delivery_status(delivery: Delivery) -> String {
+    match delivery {
+        Delivery::Every => "delivery every: each sample is sent".to_owned(),
+        other => format!("delivery {other}: add ?delivery=every to the address for each sample"),
+    }
+}
+
 fn bound_unsent(stream: &Stream, bytes: usize) -> io::Result<()> {
     let socket = stream.socket();
     socket.set_nodelay(true)?;
@@ -394,4 +401,16 @@ fn bound_unsent(stream: &Stream, bytes: usize) -> io::Result<()> {
 
 fn target(instance: &Instance) -> Target<'_> {
     Target::Instance { node: &instance.node, instance: &instance.name }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_viewer_that_does_not_get_each_sample_learns_how_to() {
+        assert_eq!(delivery_status(Delivery::Every), "delivery every: each sample is sent");
+        let newest = delivery_status(Delivery::Latest);
+        assert_eq!(newest, "delivery latest: add ?delivery=every to the address for each sample");
+    }
 }

@@ -120,7 +120,7 @@ fn the_archive_is_stopped_and_started_while_the_dac_runs() {
         String::from_utf8(output.stdout).unwrap()
     };
     eventually("stored samples", || (stored() > 0).then_some(()));
-    assert_eq!(handlers(&["stop", "archive"]), "archive         stopped\n");
+    assert_eq!(handlers(&["stop", "archive"]), "archive             stopped\n");
     assert_eq!(condition(), "stopped");
     let (before, reach) = (stored(), get(&dac, "/api/v1/archive/instances")["instances"][0].clone());
     let (status, problem) = post(&dac, "/api/v1/archive/flush", &json!({}));
@@ -129,7 +129,7 @@ fn the_archive_is_stopped_and_started_while_the_dac_runs() {
     // Stored samples are read, and new ones wait in the topic log.
     assert!(reach["newest_time"].as_u64() > Some(0), "{reach}");
     assert_eq!(stored(), before);
-    assert_eq!(handlers(&["start", "archive"]), "archive         running\n");
+    assert_eq!(handlers(&["start", "archive"]), "archive             running\n");
     eventually("more stored samples", || (stored() > before).then_some(()));
     assert_eq!(condition(), "storing");
     ledger(&dac, "plant", "heartbeat", "everything stored", |ledger| {

@@ -33,14 +33,16 @@ pub struct HandlerView {
     detail: Option<String>,
     /// Starts after a failure since it was started by hand.
     restarts: u64,
+    /// Failures while the handler runs, and its warnings: a sentence each.
+    warnings: Vec<String>,
     /// The handler's own report; its guide describes the fields.
     #[schema(value_type = Object)]
     state: Value,
 }
 
 impl From<Status> for HandlerView {
-    fn from(Status { name, condition, detail, restarts, state }: Status) -> Self {
-        Self { name, condition, detail, restarts, state }
+    fn from(Status { name, condition, detail, restarts, warnings, state }: Status) -> Self {
+        Self { name, condition, detail, restarts, warnings, state }
     }
 }
 

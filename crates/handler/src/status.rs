@@ -41,6 +41,8 @@ pub struct Status {
     pub detail: Option<String>,
     /// Number of restarts after a failure since it was started by hand.
     pub restarts: u64,
+    /// Failures while it runs, and its warnings: a sentence each.
+    pub warnings: Vec<String>,
     /// The handler's own state.
     pub state: Value,
 }

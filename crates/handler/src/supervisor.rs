@@ -292,11 +292,13 @@ impl Entry {
 
     fn status(&self) -> Status {
         let signs = self.vitals.lock().clone();
+        let problem = self.handler.problem().filter(|_| signs.condition == Condition::Running);
         Status {
             name: self.handler.name(),
             condition: signs.condition,
             detail: signs.detail,
             restarts: signs.restarts,
+            warnings: problem.into_iter().chain(self.handler.warnings()).collect(),
             state: self.handler.state(),
         }
     }

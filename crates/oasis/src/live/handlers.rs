@@ -51,15 +51,29 @@ fn print(handlers: &[Value], format: Format) -> io::Result<()> {
     handlers.iter().try_for_each(|handler| writeln!(out, "{}", row(handler)))
 }
 
+/// Returns the row of a handler, and a line for each of its warnings.
 fn row(handler: &Value) -> String {
     let text = |key: &str| Visible(handler[key].as_str().unwrap_or_default()).to_string();
-    let (name, condition, detail) = (text("name"), text("condition"), text("detail"));
+    let (name, detail) = (text("name"), text("detail"));
+    let warnings: Vec<&str> =
+        handler["warnings"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    let condition = match warnings.len() {
+        0 => text("condition"),
+        count => format!("{}, {}", text("condition"), counted(count as u64, "warning")),
+    };
     let restarts = match handler["restarts"].as_u64().unwrap_or_default() {
         0 => String::new(),
-        1 => "1 restart".into(),
-        many => format!("{many} restarts"),
+        count => counted(count, "restart"),
     };
-    format!("{name:<16}{condition:<14}{restarts:<14}{detail}").trim_end().to_owned()
+    let mut row = format!("{name:<20}{condition:<24}{restarts:<14}{detail}").trim_end().to_owned();
+    for warning in warnings {
+        row += &format!("\n  {}", Visible(warning));
+    }
+    row
+}
+
+fn counted(count: u64, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 #[cfg(test)]
@@ -70,9 +84,11 @@ mod tests {
     #[test]
     fn a_handler_is_a_row() {
         let handler = json!({"name": "postgresql", "condition": "backing_off", "restarts": 2, "detail": "no\u{1b} disk"});
-        assert_eq!(row(&handler), "postgresql      backing_off   2 restarts    no\\u{1b} disk");
+        assert_eq!(row(&handler), "postgresql          backing_off             2 restarts    no\\u{1b} disk");
         let handler = json!({"name": "openmetrics", "condition": "running", "restarts": 0, "detail": null});
-        assert_eq!(row(&handler), "openmetrics     running");
+        assert_eq!(row(&handler), "openmetrics         running");
+        let handler = json!({"name": "postgresql_protocol", "condition": "running", "restarts": 1, "warnings": ["a\u{1b}", "b"]});
+        assert_eq!(row(&handler), "postgresql_protocol running, 2 warnings     1 restart\n  a\\u{1b}\n  b");
         assert_eq!(encoded("a/b c"), "a%2Fb%20c");
     }
 }

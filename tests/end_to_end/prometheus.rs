@@ -1,6 +1,6 @@
 //! Remote write, from Debian's Prometheus.
 
-use crate::harness::{Oasis, eventually, eventually_shown, get, has_program, instance};
+use crate::harness::{Oasis, eventually, eventually_shown, get, has_program, instance, oasis};
 use serde_json::{Value, json};
 use std::{
     collections::BTreeSet,
@@ -210,6 +210,46 @@ fn an_exporter_is_read_without_prometheus() {
     });
     let up = format!("up,instance={}", node.trim_start_matches("prometheus-"));
     eventually("it is not up", || (received(&dac, "prometheus", &up).last()?.1 == "0").then_some(()));
+}
+
+#[test]
+fn a_target_that_fails_is_logged_once_and_is_a_warning_of_the_handler() {
+    let folder = tempfile::tempdir().unwrap();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let works = Arc::new(AtomicBool::new(false));
+    let target = works.clone();
+    // Ends with the process of the test.
+    thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            // A connection that is closed at once is a scrape that fails.
+            let _ = if target.load(Ordering::SeqCst) { answer(stream, 1) } else { Ok(()) };
+        }
+    });
+    let (config, log) = (folder.path().join("oasis.toml"), folder.path().join("log"));
+    let section = format!(
+        "[prometheus]\nenabled = true\nscrape_interval = 0.5\nscrape = ['http://{address}/m?token=hush']\n"
+    );
+    fs::write(&config, section).unwrap();
+    let mut command = oasis();
+    command.env("OASIS_LOG", "warn");
+    let file = fs::File::create(&log).unwrap();
+    let dac = Oasis::dac_started_by(command, file, &["--config", config.to_str().unwrap()]);
+    eventually("failed scrapes", || {
+        let all = get(&dac, "/api/v1/handlers");
+        let mut all = all["handlers"].as_array()?.iter();
+        let handler = all.find(|one| one["name"] == "prometheus")?;
+        (handler["state"]["failed_scrapes"].as_u64() > Some(3)).then_some(())
+    });
+    let output = oasis().args(["handlers", "--url", dac.http()]).output().unwrap();
+    let table = String::from_utf8(output.stdout).unwrap();
+    assert!(table.contains("prometheus          running, 1 warning\n  "), "{table}");
+    let lines = |text: &str| fs::read_to_string(&log).unwrap().matches(text).count();
+    assert_eq!(lines("a scrape fails (prometheus.scrape)"), 1);
+    works.store(true, Ordering::SeqCst);
+    eventually("the log has the end", || (lines("scrapes of the target work again") > 0).then_some(()));
+    let log = fs::read_to_string(&log).unwrap();
+    assert!(log.contains(&format!("http://{address}/m")) && !log.contains("hush"), "{log}");
 }
 
 #[test]

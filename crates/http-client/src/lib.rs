@@ -20,4 +20,4 @@ pub use client::{Answer, Client, ClientConfig, Reach, RequestError, Scope};
 pub use secret_file::{BadSecretFile, Secret};
 pub use server::{BadServer, Server};
 pub use ureq::http::Uri;
-pub use url::{BadUrl, is_encrypted, is_loopback, is_loopback_host, parse_url, visible_url};
+pub use url::{BadUrl, is_encrypted, is_loopback, is_loopback_host, logged_url, parse_url, visible_url};

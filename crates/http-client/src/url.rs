@@ -33,6 +33,11 @@ pub fn visible_url(text: &str) -> &str {
     if text.contains('@') { "…@…" } else { text }
 }
 
+/// Returns the part of an address that a log may have: without user, password and query.
+pub fn logged_url(text: &str) -> &str {
+    visible_url(text.split(['?', '#']).next().unwrap_or_default())
+}
+
 /// Returns whether what goes to an address is encrypted.
 pub fn is_encrypted(uri: &Uri) -> bool {
     uri.scheme_str() == Some("https")
@@ -63,6 +68,8 @@ mod tests {
         }
         assert_eq!(parse_url("https://ada:hush@collector"), Err(BadUrl::Credentials));
         assert_eq!(visible_url("ada:hush@collector"), "…@…");
+        assert_eq!(logged_url("https://collector/write?token=hush"), "https://collector/write");
+        assert_eq!(logged_url("https://ada:hush@collector/write"), "…@…");
     }
 
     #[test]

@@ -7,6 +7,7 @@ use crate::{
 };
 use oasis_dac::{Dac, now};
 use oasis_handler::{ConfiguredHandler, Context, Failure, Handler, StateMetrics};
+use oasis_http_client::logged_url;
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::{
@@ -41,6 +42,9 @@ struct Figures {
     omitted_series: u64,
     /// Why the last request failed; none after one that did not.
     last_error: Option<String>,
+    /// Whether the last request had no answer: the log has one line for the beginning and one for the end.
+    #[serde(skip)]
+    is_failing: bool,
 }
 
 impl ConfiguredHandler for OtlpExport {
@@ -112,6 +116,7 @@ impl OtlpExport {
     fn send(&self, dac: &Dac, newest: &mut Newest, is_stopping: impl Fn() -> bool) {
         let (batches, omitted) = newest.collect(dac, &self.config.instances, self.config.max_series);
         self.figures().omitted_series = omitted;
+        let endpoint = logged_url(&self.config.endpoint);
         let mut batches = batches.into_iter();
         while let Some(batch) = batches.next() {
             if is_stopping() {
@@ -123,6 +128,9 @@ impl OtlpExport {
             figures.requests += 1;
             match sent {
                 Ok(answer) => {
+                    if std::mem::take(&mut figures.is_failing) {
+                        tracing::warn!(endpoint, "the collector takes values again");
+                    }
                     let (count, why) = rejected(&answer, "rejectedDataPoints");
                     figures.points += points.saturating_sub(count);
                     figures.rejected_points += count;
@@ -130,8 +138,9 @@ impl OtlpExport {
                     newest.mark(&batch);
                 }
                 Err(error) => {
-                    if figures.last_error.is_none() {
-                        tracing::warn!(%error, "the collector takes no values, trying at the next interval");
+                    if !figures.is_failing {
+                        figures.is_failing = true;
+                        tracing::warn!(endpoint, %error, "the collector takes no values (otlp_export.endpoint), trying at the next interval");
                     }
                     figures.failed_requests += 1;
                     // The rest of the interval is not tried.

@@ -56,7 +56,8 @@ enum Round {
 impl RemoteWriteSender {
     /// Creates a handler that does not run yet.
     pub fn new(config: RemoteWriteConfig, receiver: Receiver) -> Self {
-        Self { config, receiver, shared: SharedState::default(), journal: Mutex::default() }
+        let shared = SharedState::new(&config.url);
+        Self { config, receiver, shared, journal: Mutex::default() }
     }
 }
 

@@ -1,6 +1,7 @@
 //! The handler's state, for the API.
 
 use oasis_handler::Reach;
+use oasis_http_client::logged_url;
 use serde::Serialize;
 use std::{
     collections::BTreeMap,
@@ -87,22 +88,40 @@ pub struct SenderState {
 }
 
 /// The shared state. Locked for a few assignments.
-#[derive(Debug, Default)]
-pub struct SharedState(Mutex<SenderState>);
+#[derive(Debug)]
+pub struct SharedState {
+    /// The address of the server, for the log.
+    url: String,
+    state: Mutex<SenderState>,
+}
 
 impl SharedState {
+    /// Creates the state of a handler that has sent nothing.
+    pub fn new(url: &str) -> Self {
+        Self { url: logged_url(url).to_owned(), state: Mutex::default() }
+    }
+
     /// Locks the state for reading or counting.
     pub fn lock(&self) -> MutexGuard<'_, SenderState> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Records the condition.
     pub fn note(&self, condition: Condition, detail: Option<String>) {
-        let is_new = self.lock().reach.note(condition, detail.clone());
+        let mut state = self.lock();
+        let before = state.reach.condition;
+        let is_new = state.reach.note(condition, detail.clone());
+        drop(state);
+        let url = &self.url;
         match detail {
             _ if !is_new => {}
-            Some(detail) => tracing::warn!(%detail, "remote write fails: live data continues"),
-            None => tracing::info!("samples are sent by remote write"),
+            Some(detail) => {
+                tracing::warn!(url, %detail, "remote write fails (remote_write.url): live data continues");
+            }
+            None if before == Condition::Connecting => {
+                tracing::info!(url, "samples are sent by remote write");
+            }
+            None => tracing::warn!(url, "samples are sent by remote write again"),
         }
     }
 }

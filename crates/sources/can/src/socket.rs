@@ -49,7 +49,8 @@ impl FrameSocket {
     pub fn open_interface(name: &str, timeout: Duration) -> io::Result<Self> {
         // SAFETY: no memory is passed.
         let socket =
-            checked(unsafe { libc::socket(libc::AF_CAN, libc::SOCK_RAW | libc::SOCK_CLOEXEC, CAN_RAW) })?;
+            checked(unsafe { libc::socket(libc::AF_CAN, libc::SOCK_RAW | libc::SOCK_CLOEXEC, CAN_RAW) })
+                .map_err(explained)?;
         // SAFETY: the kernel has just returned this descriptor, and nothing else owns it.
         let socket = unsafe { OwnedFd::from_raw_fd(socket) };
         let name = CString::new(name).map_err(io::Error::other)?;
@@ -139,6 +140,17 @@ fn set_option<T>(socket: &OwnedFd, level: libc::c_int, name: libc::c_int, value:
     Ok(())
 }
 
+/// Adds the remedy to the error of a kernel that has no CAN sockets.
+fn explained(error: io::Error) -> io::Error {
+    match error.raw_os_error() {
+        Some(libc::EAFNOSUPPORT | libc::EPROTONOSUPPORT) => {
+            let remedy = "the kernel of this host has no CAN sockets: load them (modprobe can_raw)";
+            io::Error::new(error.kind(), format!("{error}: {remedy}"))
+        }
+        _ => error,
+    }
+}
+
 fn checked(result: libc::c_int) -> io::Result<libc::c_int> {
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(result) }
 }
@@ -185,6 +197,14 @@ mod tests {
         sender.send(&last.to_le_bytes()).unwrap();
         let frame = socket.receive(true).unwrap();
         assert_eq!((number(&frame), frame.dropped_before), (last, last - next));
+    }
+
+    #[test]
+    fn a_kernel_without_can_has_a_remedy() {
+        let without_can = explained(io::Error::from_raw_os_error(libc::EAFNOSUPPORT)).to_string();
+        assert!(without_can.contains("os error 97") && without_can.contains("modprobe"), "{without_can}");
+        let other = explained(io::Error::from_raw_os_error(libc::EPERM)).to_string();
+        assert!(!other.contains("modprobe"), "{other}");
     }
 
     #[test]

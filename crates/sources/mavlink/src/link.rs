@@ -79,7 +79,7 @@ impl Link {
             let mut state = self.state();
             state.is_open = false;
             let Err(error) = ended else { return };
-            let (link, error) = (self.address.to_string(), error.to_string());
+            let (link, error) = (self.address.to_string(), self.explain(&error));
             if state.newest_failure.as_ref() != Some(&error) {
                 tracing::warn!(link, error, "no MAVLink");
             }
@@ -89,6 +89,20 @@ impl Link {
                 return;
             }
         }
+    }
+
+    /// Describes a failure, with a remedy if one is known.
+    fn explain(&self, error: &io::Error) -> String {
+        let remedy = match (error.kind(), &self.address) {
+            (ErrorKind::AddrInUse, Address::UdpIn(at)) => format!(
+                ": another program, such as a ground station, has the port of {at}: end it, or use a free HOST:PORT (mavlink.links)"
+            ),
+            (ErrorKind::AddrNotAvailable, Address::UdpIn(at)) => {
+                format!(": {at} is no address of this host: name one of its own, or 0.0.0.0 (mavlink.links)")
+            }
+            _ => String::new(),
+        };
+        format!("{error}{remedy}")
     }
 
     fn set_open(&self, local: Option<SocketAddr>) {
@@ -183,5 +197,21 @@ fn ignore_transient(error: io::Error) -> io::Result<()> {
         | ErrorKind::Interrupted
         | ErrorKind::ConnectionRefused => Ok(()),
         _ => Err(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_port_in_use_has_a_remedy() {
+        let other = UdpSocket::bind("127.0.0.1:0").unwrap();
+        let at = other.local_addr().unwrap().to_string();
+        let error = UdpSocket::bind(&at).unwrap_err();
+        let explained = Link::new(Address::UdpIn(at.clone())).explain(&error);
+        assert!(explained.contains(&at) && explained.contains("mavlink.links"), "{explained}");
+        let lost = Link::new(Address::UdpIn(at)).explain(&ErrorKind::ConnectionReset.into());
+        assert!(!lost.contains("mavlink.links"), "{lost}");
     }
 }

@@ -11,7 +11,7 @@ use crate::{
 };
 use oasis_dac::now;
 use oasis_handler::Stopping;
-use oasis_http_client::{Client, ClientConfig};
+use oasis_http_client::{Client, ClientConfig, logged_url};
 use oasis_source_node::MAX_BODY_BYTES;
 use std::{
     borrow::Cow,
@@ -39,6 +39,8 @@ struct Target {
     client: Result<Client, String>,
     accept: &'static str,
     series: BTreeSet<Labels>,
+    /// Whether the last scrape failed.
+    is_failing: bool,
 }
 
 /// The samples of a scrape.
@@ -100,6 +102,7 @@ impl Target {
             client,
             accept,
             series: BTreeSet::new(),
+            is_failing: false,
         }
     }
 
@@ -108,7 +111,10 @@ impl Target {
         let (began, time) = (Instant::now(), milliseconds());
         let read = self.read(time);
         let is_up = read.is_ok();
-        let failure = read.as_ref().err().map(|why| format!("{}: {why}", self.url));
+        let failure = read.as_ref().err().map(|why| format!("{}: {why}", logged_url(&self.url)));
+        if std::mem::replace(&mut self.is_failing, !is_up) == is_up {
+            self.log(read.as_ref().err());
+        }
         let Scraped { mut samples, histograms, present, refused } = read.unwrap_or_default();
         let ended = self.series.difference(&present).cloned();
         samples.extend(ended.map(|labels| (labels, Point { value: f64::from_bits(STALE), time })));
@@ -126,6 +132,17 @@ impl Target {
             ..Series::default()
         });
         source.push_scrape(series, &histograms, refused, failure);
+    }
+
+    /// Logs that the target begins to fail, or works again.
+    fn log(&self, failure: Option<&String>) {
+        let url = logged_url(&self.url);
+        match failure {
+            Some(detail) => {
+                tracing::warn!(url, detail, "a scrape fails (prometheus.scrape): trying at each interval")
+            }
+            None => tracing::warn!(url, "scrapes of the target work again"),
+        }
     }
 
     /// Reads the target. `time` is that of samples without one.
@@ -192,4 +209,37 @@ impl Scraped {
 
 fn milliseconds() -> i64 {
     i64::try_from(now().0 / 1_000_000).unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::PrometheusConfig;
+    use std::{
+        io::{Read, Write},
+        net::TcpListener,
+    };
+
+    #[test]
+    fn a_target_fails_until_a_scrape_works() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}/metrics?token=hush", listener.local_addr().unwrap());
+        let source = RemoteWriteSource::new(PrometheusConfig::default());
+        let mut target = Target::new(&url, MAX_SCRAPE_TIMEOUT, ACCEPT);
+        let answers = [("500 Internal Server Error", true), ("200 OK", false), ("404 Not Found", true)];
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                for (status, _) in answers {
+                    let (mut stream, _) = listener.accept().unwrap();
+                    assert!(stream.read(&mut [0; 4_096]).unwrap() > 0);
+                    let head = format!("HTTP/1.1 {status}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n");
+                    stream.write_all(head.as_bytes()).unwrap();
+                }
+            });
+            for (status, fails) in answers {
+                target.scrape(&source);
+                assert_eq!(target.is_failing, fails, "{status}");
+            }
+        });
+    }
 }

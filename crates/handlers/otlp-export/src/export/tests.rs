@@ -121,6 +121,7 @@ fn a_collector_that_is_away_is_a_problem_and_its_values_are_counted() {
     let state = handler.state();
     assert_eq!((&state["failed_requests"], &state["failed_points"]), (&json!(1), &json!(3)));
     assert!(handler.problem().unwrap().starts_with("the collector takes no values: "));
+    assert!(handler.figures().is_failing, "the next failure is not logged");
 }
 
 #[test]

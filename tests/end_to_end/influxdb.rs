@@ -121,7 +121,9 @@ fn a_token_that_may_write_is_needed_once_there_are_accounts() {
         (write(&dac, "/write", &format!("Bearer {viewer}"), "").0 != 401).then_some(())
     });
     let status = |token: &str, body: &str| write(&dac, "/api/v2/write?bucket=b", token, body).0;
-    assert_eq!(status("", "cpu v=1"), 401);
+    let (unauthorized, body) = write(&dac, "/api/v2/write?bucket=b", "", "cpu v=1");
+    assert!(unauthorized == 401 && body.contains(r#""code":"unauthorized""#), "{body}");
+    assert!(body.contains(r#""message":"#), "{body}");
     assert_eq!(status(&format!("Token {viewer}"), "cpu v=1"), 403);
     assert_eq!(status(&format!("Token {writer}"), "cpu v=1"), 204);
     assert_eq!(status(&format!("Bearer {restricted}"), "cpu,host=hall-1 v=1"), 204);

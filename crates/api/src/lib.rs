@@ -37,6 +37,7 @@ mod forget;
 mod handlers;
 mod health;
 mod imports;
+mod influxdb_refusals;
 mod inlets;
 mod instances;
 mod labels;
@@ -355,7 +356,8 @@ impl Api {
         let (own, relayed) = (self.alarms.clone(), self.relayed_alarms.clone());
         self.doors.show_alarms(Arc::new(alarms::standing::AllStanding { own, relayed }));
         let routes = Router::new().merge(self.routes().into_router()).fallback(page::asset);
-        let routes = routes.layer(map_response(plain_refusals::explained)).with_state(self);
+        let routes = routes.layer(map_response(plain_refusals::explained));
+        let routes = routes.layer(from_fn(influxdb_refusals::reworded)).with_state(self);
         let calls = mcp::ApiRoutes::new(routes.clone());
         routes.layer(Extension(calls))
     }

@@ -38,7 +38,7 @@ pub use context::HttpContext;
 pub use grpc::GrpcMethod;
 pub use headers::Origin;
 pub use page_origin::{MAX_ORIGINS, NoPageOrigin, PageOrigin, connecting_policy};
-pub use problem::Problem;
+pub use problem::{Problem, Unrecorded};
 pub use proxies::{ForwardedHeader, Network, NetworkError, Proxied};
 pub use streamed_list::streamed_list;
 

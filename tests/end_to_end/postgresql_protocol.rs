@@ -1,7 +1,7 @@
 //! SQL over the PostgreSQL protocol: psql, psycopg, and the queries of Grafana and DBeaver.
 
 use crate::{
-    harness::{Guarded, Oasis, eventually, repository},
+    harness::{Guarded, eventually, oasis, repository},
     tls::Site,
 };
 use serde_json::{Value, json};
@@ -238,11 +238,12 @@ fn a_dac_with_a_certificate_speaks_tls() {
 }
 
 #[test]
-fn a_dac_without_an_archive_says_so() {
+fn a_dac_without_an_archive_does_not_start() {
     let folder = tempfile::tempdir().unwrap();
     let config = folder.path().join("oasis.toml");
     fs::write(&config, "[postgresql_protocol]\nlisten = \"127.0.0.1:0\"\n").unwrap();
-    let dac = Oasis::dac(&["--config", &config.display().to_string()]);
-    let refused = psql(dac.fact("postgresql"), ("me", ""), &["-c", "SELECT 1"]);
-    assert!(String::from_utf8_lossy(&refused.stderr).contains("no archive"), "{refused:?}");
+    let dac = ["dac", "--listen", "127.0.0.1:0", "--channel-listen", "127.0.0.1:0", "--config"];
+    let refused = oasis().args(dac).arg(&config).output().unwrap();
+    let error = String::from_utf8_lossy(&refused.stderr);
+    assert!(!refused.status.success() && error.contains("--archive DIR"), "{error}");
 }

@@ -1,7 +1,13 @@
 //! The API token of a client: from the environment, never from an argument, which every user of the host can see.
 
 use crate::ClientError;
-use std::{env, fs::File, io::Read, os::unix::fs::MetadataExt, path::Path};
+use std::{
+    env,
+    fs::File,
+    io::{self, ErrorKind, Read},
+    os::unix::fs::MetadataExt,
+    path::Path,
+};
 
 /// Longest token that is read, bytes.
 const MAX_TOKEN_BYTES: u64 = 4_096;
@@ -26,7 +32,7 @@ pub fn authorization() -> Result<Option<String>, ClientError> {
 pub fn from_file(path: &Path) -> Result<String, ClientError> {
     let failed = |why: String| ClientError::TokenFile { path: path.to_owned(), why };
     let mut text = String::new();
-    let file = File::open(path).map_err(|error| failed(error.to_string()))?;
+    let file = File::open(path).map_err(|error| failed(absence(path, &error)))?;
     let facts = file.metadata().map_err(|error| failed(error.to_string()))?;
     let mode = facts.mode() & 0o777;
     // A pipe or a terminal has no other readers.
@@ -40,10 +46,32 @@ pub fn from_file(path: &Path) -> Result<String, ClientError> {
     bearer(&text)
 }
 
+/// Describes why a file cannot be opened.
+fn absence(path: &Path, error: &io::Error) -> String {
+    match error.kind() {
+        ErrorKind::NotFound => {
+            let path = path.display();
+            format!("{error}: make it with `oasis token create NAME --role ROLE --token-file {path}`")
+        }
+        _ => error.to_string(),
+    }
+}
+
 fn bearer(token: &str) -> Result<String, ClientError> {
     let token = token.trim();
     if token.is_empty() || !token.bytes().all(|byte| byte.is_ascii_graphic()) {
         return Err(ClientError::NoToken);
     }
     Ok(format!("Bearer {token}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_does_not_exist_has_a_remedy() {
+        let missing = from_file(Path::new("/nowhere/token")).unwrap_err().to_string();
+        assert!(missing.contains("--token-file /nowhere/token"), "{missing}");
+    }
 }

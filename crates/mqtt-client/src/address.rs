@@ -68,6 +68,12 @@ impl Address {
         Ok(Self { host: host.into(), port, is_encrypted })
     }
 
+    /// Whether both lead to one broker, as far as the addresses show that.
+    pub fn is_same_broker(&self, other: &Self) -> bool {
+        let is_same_host = self.host.eq_ignore_ascii_case(&other.host) || self.is_local() && other.is_local();
+        is_same_host && self.port == other.port
+    }
+
     /// Whether it is an address of this host.
     pub fn is_local(&self) -> bool {
         self.host.parse::<IpAddr>().map_or(self.host == "localhost", |address| address.is_loopback())
@@ -107,5 +113,15 @@ mod tests {
         assert_eq!(Address::parse("mqtt://ada:secret@broker"), Err(BadAddress::Secret));
         assert!(Address::parse("mqtt://[::1]").unwrap().is_local());
         assert!(!Address::parse("mqtt://192.0.2.1").unwrap().is_local());
+    }
+
+    #[test]
+    fn addresses_of_one_broker_are_written_in_several_ways() {
+        let is_same =
+            |one, other| Address::parse(one).unwrap().is_same_broker(&Address::parse(other).unwrap());
+        assert!(is_same("mqtt://localhost", "mqtt://[::1]:1883"));
+        assert!(is_same("mqtt://Broker", "mqtt://broker:1883"));
+        assert!(!is_same("mqtt://broker", "mqtt://broker:1884"));
+        assert!(!is_same("mqtt://broker", "mqtt://other"));
     }
 }

@@ -5,6 +5,8 @@ mod features;
 mod file;
 #[cfg(feature = "live")]
 mod flags;
+#[cfg(all(feature = "mqtt", feature = "mqtt-publish"))]
+mod mqtt_sections;
 #[cfg(not(feature = "live"))]
 mod offline;
 mod ranges;

@@ -5,7 +5,7 @@ mod kills;
 mod peer;
 
 use crate::{
-    harness::{Oasis, eventually_shown, get, has_program},
+    harness::{Oasis, eventually_shown, get, has_program, oasis},
     mqtt::{Broker, MOSQUITTO, secure_broker},
     notify::Pump,
 };
@@ -47,6 +47,18 @@ fn until(dac: &Oasis, what: &str, is_met: impl Fn(&Value) -> bool) -> Value {
         let handler = handler(dac);
         if is_met(&handler["state"]) { Ok(handler["state"].clone()) } else { Err(handler) }
     })
+}
+
+#[test]
+fn a_subscription_to_what_the_dac_publishes_ends_the_start() {
+    let folder = tempfile::tempdir().unwrap();
+    let settings =
+        "url = 'mqtt://127.0.0.1:1'\n[mqtt]\nurl = 'mqtt://localhost:1'\nsubscribe = [{ topic = '#' }]";
+    let arguments = arguments_of(folder.path(), settings);
+    let refused = oasis().arg("dac").args(arguments).args(["--listen", "127.0.0.1:0"]).output().unwrap();
+    let error = String::from_utf8_lossy(&refused.stderr);
+    assert!(!refused.status.success(), "{error}");
+    assert!(error.contains("mqtt.subscribe") && error.contains("mqtt_publish.topic"), "{error}");
 }
 
 #[test]

@@ -4,6 +4,7 @@ use crate::topic_template::{BadTopic, TopicTemplate, check_topic};
 use oasis_dac::Delivery;
 use oasis_mqtt_client::{Address, BadBroker, BadSecret, BrokerSettings, ProtocolVersion, secret_of_file};
 use serde::{Deserialize, Serialize};
+use std::path::Path;
 
 /// The environment variable with the password.
 const PASSWORD_VARIABLE: &str = "OASIS_MQTT_PUBLISH_PASSWORD";
@@ -147,6 +148,11 @@ pub enum BadConfig {
     /// Commands without a token.
     #[error("mqtt_publish.commands needs mqtt_publish.token_file: a token of this DAC (oasis token create)")]
     NoToken,
+    /// The file with the token does not exist.
+    #[error(
+        "mqtt_publish.token_file: {0} does not exist: make it with `oasis token create NAME --role ROLE --token-file {0}`"
+    )]
+    MissingToken(String),
     /// The token cannot be read.
     #[error("mqtt_publish.token_file: {0}")]
     Token(#[from] BadSecret),
@@ -173,6 +179,22 @@ impl MqttPublishConfig {
             certificate: self.certificate.clone(),
             key: self.key.clone(),
             accept_plaintext: self.accept_plaintext,
+        }
+    }
+
+    /// Returns the address of the broker, if the section names one.
+    pub fn broker_address(&self) -> Option<Address> {
+        Address::parse(&self.url).ok()
+    }
+
+    /// Returns the topics of samples as topic filters, each with its setting.
+    pub fn published_topics(&self) -> Vec<(&'static str, String)> {
+        match self.format {
+            PublishFormat::Json => vec![
+                ("topic", self.topic.replace("{node}", "+").replace("{instance}", "+")),
+                ("missing_topic", self.missing_topic.clone()),
+            ],
+            PublishFormat::Sparkplug => vec![("edge", format!("spBv1.0/{}/+/{}/#", self.group, self.edge))],
         }
     }
 
@@ -222,6 +244,9 @@ impl MqttPublishConfig {
             if self.token_file.is_empty() {
                 return Err(BadConfig::NoToken);
             }
+            if !Path::new(&self.token_file).exists() {
+                return Err(BadConfig::MissingToken(self.token_file.clone()));
+            }
             secret_of_file(&self.token_file)?;
         }
         Ok(Checked { address, topic })
@@ -252,7 +277,7 @@ mod tests {
             (r#"{"delivery": "latest"}"#, "every"),
             (r#"{"max_message_bytes": 10}"#, "1024"),
             (r#"{"commands": "oasis/commands"}"#, "token_file"),
-            (r#"{"commands": "c", "token_file": "/nowhere"}"#, "/nowhere"),
+            (r#"{"commands": "c", "token_file": "/nowhere"}"#, "oasis token create"),
             (r#"{"commands": "oasis/answers", "token_file": "/nowhere"}"#, "of the DAC itself"),
             (r#"{"commands": "a/b", "answers": "a", "token_file": "/nowhere"}"#, "of the DAC itself"),
             (r#"{"commands": "oasis/missing", "token_file": "/nowhere"}"#, "of the DAC itself"),

@@ -191,6 +191,20 @@ impl MqttConfig {
         }
     }
 
+    /// Returns the address of the broker, if the section names one.
+    pub fn broker_address(&self) -> Option<Address> {
+        Address::parse(&self.url).ok()
+    }
+
+    /// Returns the subscriptions that have a topic in common with a topic filter.
+    pub fn subscriptions_to(&self, topics: &str) -> impl Iterator<Item = &SubscriptionConfig> {
+        let topics = Filter::parse(topics).ok();
+        self.subscribe.iter().filter(move |subscription| {
+            let filter = Filter::parse(&subscription.topic).ok();
+            topics.as_ref().zip(filter).is_some_and(|(topics, filter)| topics.overlaps(&filter))
+        })
+    }
+
     /// Checks the settings, and that the files with secrets can be read.
     pub(crate) fn checked(&self) -> Result<Checked, BadConfig> {
         let address = self.broker().check()?;

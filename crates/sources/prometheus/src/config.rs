@@ -71,12 +71,20 @@ pub enum BadConfig {
         "prometheus.scrape has {0} targets, more than {MAX_TARGETS}: let Prometheus scrape, and send by remote write"
     )]
     Targets(usize),
+    /// Nothing would be read.
+    #[error("prometheus.scrape is set, but prometheus.enabled is false: set prometheus.enabled = true")]
+    ScrapeOnly,
     /// A rate that no exporter bears.
     #[error("prometheus.scrape_interval: {0} is not from 0.1 to 86400 seconds")]
     Interval(String),
 }
 
 impl PrometheusConfig {
+    /// Checks that a source that is off has no targets.
+    pub(crate) fn check_off(&self) -> Result<(), BadConfig> {
+        if self.scrape.is_empty() { Ok(()) } else { Err(BadConfig::ScrapeOnly) }
+    }
+
     /// Checks the values that have no meaning.
     pub(crate) fn check(&self) -> Result<(), BadConfig> {
         if self.node_prefix.contains(['/', '*']) {
@@ -118,6 +126,14 @@ mod tests {
     fn checked(scrape: &[&str], scrape_interval: f64) -> Result<(), BadConfig> {
         let scrape = scrape.iter().map(|url| (*url).to_owned()).collect();
         PrometheusConfig { scrape, scrape_interval, ..PrometheusConfig::default() }.check()
+    }
+
+    #[test]
+    fn a_target_of_a_source_that_is_off_is_a_mistake() {
+        let off = PrometheusConfig::default();
+        assert_eq!(off.check_off(), Ok(()));
+        let scrape = vec!["http://127.0.0.1:9100/metrics".to_owned()];
+        assert_eq!(PrometheusConfig { scrape, ..off }.check_off(), Err(BadConfig::ScrapeOnly));
     }
 
     #[test]

@@ -52,7 +52,7 @@ impl ConfiguredHandler for Prometheus {
 
     fn configured(config: PrometheusConfig) -> Result<Option<Self::Handler>, BadConfig> {
         if !config.enabled {
-            return Ok(None);
+            return config.check_off().map(|()| None);
         }
         config.check()?;
         Ok(Some(source::RemoteWriteSource::new(config)))

@@ -129,6 +129,8 @@ impl RunningDac {
             config.switch_off_all_but_the_page();
         }
         config.check_features()?;
+        #[cfg(all(feature = "mqtt", feature = "mqtt-publish"))]
+        config.check_mqtt_sections()?;
         let sql = SqlDoor::open(&config, tls.is_some()).await?;
         #[cfg(feature = "otlp")]
         let otlp = OtlpListeners::open(&config, tls.is_some()).await?;

@@ -22,6 +22,10 @@ mod built {
         pub async fn open(config: &Config, is_encrypted: bool) -> anyhow::Result<Self> {
             let section = &config.postgresql_protocol;
             let Some(server) = SqlServer::configured(section.clone()) else { return Ok(Self(None)) };
+            anyhow::ensure!(
+                !config.archive.directory.is_empty(),
+                "postgresql_protocol.listen is set, but queries need an archive: name its folder (--archive DIR or archive.directory)"
+            );
             let what = "the PostgreSQL protocol";
             let listener = listen(&section.listen, what, "postgresql_protocol.listen").await?;
             let address = listener.local_addr()?;

@@ -64,13 +64,13 @@ fn a_handler_is_stopped_and_started_while_the_dac_runs() {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         (output.status.success(), text(&output.stdout), text(&output.stderr))
     };
-    let all = "openmetrics     running\nnotify          running\nrules           running\n";
+    let all = "openmetrics         running\nnotify              running\nrules               running\n";
     assert_eq!(run(&[]), (true, all.into(), String::new()));
-    assert_eq!(run(&["stop", "openmetrics"]).1, "openmetrics     stopped\n");
+    assert_eq!(run(&["stop", "openmetrics"]).1, "openmetrics         stopped\n");
     let (status, _, problem) = scrape(&dac, "");
     assert_eq!(status, 404);
     assert!(problem.contains("oasis handlers start openmetrics"), "{problem}");
-    assert_eq!(run(&["start", "openmetrics"]).1, "openmetrics     running\n");
+    assert_eq!(run(&["start", "openmetrics"]).1, "openmetrics         running\n");
     eventually("/metrics again", || (scrape(&dac, "").0 == 200).then_some(()));
     let (is_success, _, error) = run(&["stop", "postgres"]);
     assert!(

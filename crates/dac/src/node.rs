@@ -241,9 +241,7 @@ impl Node {
         link: &Link,
         now: Moment,
     ) -> Result<Former, Failure> {
-        // A node of this process needs no samples to be alive: it leaves before its thread ends.
-        let is_heard = now.steady.0.saturating_sub(self.heard.0) < ALIVE_NANOS;
-        let is_alive = self.is_online() && (is_heard || matches!(*self.peer, Peer::Itself));
+        let is_alive = self.is_online() && now.steady.0.saturating_sub(self.heard.0) < ALIVE_NANOS;
         check_key(&self.peer, &link.peer, is_alive, &identity.name)?;
         if self.identity.run == identity.run {
             if !self.is_owner(secret) {

@@ -17,7 +17,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// Longest body as it is sent, in bytes.
 const MAX_BODY_BYTES: usize = 8 * 1024 * 1024;
-/// Bytes of all bodies that are held at once; parts of others wait unread.
+/// Bytes of all bodies that are held at once; others wait unread, or are refused if they have begun.
 const MAX_HELD_BYTES: usize = 64 * 1024 * 1024;
 /// Requests that handlers work on at once: each may decompress its body.
 const MAX_CONCURRENT_REQUESTS: usize = 2;
@@ -43,7 +43,8 @@ impl Default for InletPermits {
 }
 
 impl InletPermits {
-    /// Reads a body. Each part of it waits for room: one that claims to be long and does not arrive keeps no other away.
+    /// Reads a body. It takes room as it arrives: one that claims to be long and does not arrive keeps no other away. Only its beginning waits for room:
+    /// bodies that wait with what they hold would wait for each other.
     async fn read(
         &self,
         headers: &HeaderMap,
@@ -72,7 +73,10 @@ impl InletPermits {
             if part.len() > length - bytes.len() {
                 return Err(unread());
             }
-            held.merge(self.room(part.len()).await?);
+            held.merge(match bytes.is_empty() {
+                true => self.room(part.len()).await?,
+                false => self.more_room(part.len())?,
+            });
             bytes.extend_from_slice(&part);
         }
         Ok((bytes, held))
@@ -82,6 +86,13 @@ impl InletPermits {
     async fn room(&self, bytes: usize) -> Result<OwnedSemaphorePermit, Problem> {
         let permits = u32::try_from(bytes).unwrap_or(u32::MAX);
         self.bytes.clone().acquire_many_owned(permits).await.map_err(|_| unavailable("the DAC ends"))
+    }
+
+    /// Returns room for some bytes if there is any.
+    fn more_room(&self, bytes: usize) -> Result<OwnedSemaphorePermit, Problem> {
+        let permits = u32::try_from(bytes).unwrap_or(u32::MAX);
+        let detail = "the DAC receives too many bodies at once and has no room for the rest of this one: send it again";
+        self.bytes.clone().try_acquire_many_owned(permits).map_err(|_| unavailable(detail))
     }
 }
 
@@ -186,6 +197,23 @@ mod tests {
         assert!(read().now_or_never().is_none(), "another body waits");
         held.pop();
         assert_eq!(read().await.unwrap().0.len(), MAX_BODY_BYTES);
+    }
+
+    #[tokio::test]
+    async fn bodies_that_have_begun_do_not_wait_for_each_other() {
+        let (permits, length) = (InletPermits::default(), with_length(MAX_BODY_BYTES));
+        let half = || Ok::<_, Infallible>(Bytes::from(vec![0; MAX_BODY_BYTES / 2]));
+        let begun = || Body::from_stream(stream::iter([half()]).chain(stream::pending()));
+        let slow = MAX_HELD_BYTES / (MAX_BODY_BYTES / 2) - 1;
+        let mut slow: Vec<_> = (0..slow).map(|_| Box::pin(permits.read(&length, begun()))).collect();
+        assert!(slow.iter_mut().all(|read| read.as_mut().now_or_never().is_none()));
+        let whole = Body::from_stream(stream::iter([half(), half()]));
+        let refused = permits.read(&length, whole).now_or_never();
+        let refused = refused.unwrap().unwrap_err().to_string();
+        assert!(refused.contains("send it again"), "{refused}");
+        slow.pop();
+        let whole = Body::from_stream(stream::iter([half(), half()]));
+        assert_eq!(permits.read(&length, whole).await.unwrap().0.len(), MAX_BODY_BYTES);
     }
 
     #[tokio::test]

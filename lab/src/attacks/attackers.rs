@@ -10,7 +10,7 @@ use std::{
         atomic::{AtomicBool, Ordering},
     },
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 /// One kind of attack.
@@ -132,9 +132,15 @@ fn unfinished_posts(target: &Target) -> anyhow::Result<()> {
 }
 
 /// Keeps what is open until the attack is over.
-#[expect(clippy::unnecessary_wraps, reason = "an attack may fail")]
 pub fn hold(target: &Target) -> anyhow::Result<()> {
-    while !target.is_over() {
+    hold_for(target, Duration::MAX)
+}
+
+/// Keeps what is open for some time, or until the attack is over.
+#[expect(clippy::unnecessary_wraps, reason = "an attack may fail")]
+pub fn hold_for(target: &Target, longest: Duration) -> anyhow::Result<()> {
+    let began = Instant::now();
+    while !target.is_over() && began.elapsed() < longest {
         thread::sleep(HOLD_INTERVAL);
     }
     Ok(())

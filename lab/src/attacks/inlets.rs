@@ -1,7 +1,7 @@
 //! Peers of other protocols that attack their inlets: bombs, floods of names, slow bodies, false lengths.
 
 use super::{
-    attackers::{Attack, HOLD_INTERVAL, Target, WRITE_TIMEOUT, hold},
+    attackers::{Attack, HOLD_INTERVAL, Target, WRITE_TIMEOUT, hold, hold_for},
     grpc,
 };
 use crate::faults::{World, open};
@@ -202,11 +202,7 @@ fn grpc_stalls(target: &Target) -> anyhow::Result<()> {
         let _ = socket.write_all(&first);
         stalled.push(socket);
     }
-    let began = Instant::now();
-    while !target.is_over() && began.elapsed() < STALL_TIME {
-        std::thread::sleep(HOLD_INTERVAL);
-    }
-    Ok(())
+    hold_for(target, STALL_TIME)
 }
 
 fn startup_lengths(target: &Target) -> anyhow::Result<()> {

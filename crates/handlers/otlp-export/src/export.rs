@@ -34,7 +34,7 @@ struct Figures {
     failed_requests: u64,
     /// Values that the collector has taken.
     points: u64,
-    /// Values of failed requests, and values that waited behind such a request. The handler sends each again, unless its series has a newer value.
+    /// Values that a collector has not received: their request failed, or an earlier one. The handler sends each again, unless its series has a newer value.
     failed_points: u64,
     /// Values that the collector has rejected.
     rejected_points: u64,

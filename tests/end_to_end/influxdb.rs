@@ -1,6 +1,6 @@
 //! Line protocol: the official client of InfluxDB, tokens, kills.
 
-use crate::harness::{Oasis, eventually, get, kill_beneath, oasis, repository};
+use crate::harness::{Oasis, eventually, get, kill_beneath, oasis, repository, run_in_accounts};
 use serde_json::Value;
 use std::{collections::BTreeMap, fs, path::Path, process::Command};
 use ureq::Agent;
@@ -106,11 +106,7 @@ fn a_token_that_may_write_is_needed_once_there_are_accounts() {
     let folder = tempfile::tempdir().unwrap();
     let access = folder.path().join("access");
     let access = access.to_str().unwrap();
-    let run = |arguments: &[&str]| {
-        let output = oasis().args(arguments).env("OASIS_ACCESS", access).output().unwrap();
-        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
-        String::from_utf8(output.stdout).unwrap().trim().to_owned()
-    };
+    let run = |arguments: &[&str]| run_in_accounts(access, arguments);
     let dac = dac(folder.path(), &["--access", access, "--local", "token"]);
     run(&["role", "set", "telegraf", "--allow", "write *"]);
     let writer = run(&["token", "create", "telegraf", "--role", "telegraf"]);

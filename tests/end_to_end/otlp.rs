@@ -2,7 +2,9 @@
 
 mod grpc;
 
-use crate::harness::{Oasis, eventually, get, instance, kill_beneath, oasis, own_address, repository};
+use crate::harness::{
+    Oasis, eventually, get, instance, kill_beneath, oasis, own_address, repository, run_in_accounts,
+};
 use serde_json::{Value, json};
 use std::{
     collections::BTreeMap,
@@ -281,10 +283,7 @@ fn the_address_of_otlp_asks_for_a_token_once_there_are_accounts() {
     let folder = tempfile::tempdir().unwrap();
     let access = folder.path().join("access");
     let access = access.to_str().unwrap();
-    let run = |arguments: &[&str]| {
-        let output = oasis().args(arguments).env("OASIS_ACCESS", access).output().unwrap();
-        String::from_utf8(output.stdout).unwrap().trim().to_owned()
-    };
+    let run = |arguments: &[&str]| run_in_accounts(access, arguments);
     let listen = own_address();
     let _dac = dac_with_listener(folder.path(), &listen, &["--access", access, "--local", "token"]);
     run(&["role", "set", "sdk", "--allow", "write otlp-pump/*"]);
@@ -300,11 +299,7 @@ fn a_token_that_may_write_is_needed_once_there_are_accounts() {
     let folder = tempfile::tempdir().unwrap();
     let access = folder.path().join("access");
     let access = access.to_str().unwrap();
-    let run = |arguments: &[&str]| {
-        let output = oasis().args(arguments).env("OASIS_ACCESS", access).output().unwrap();
-        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
-        String::from_utf8(output.stdout).unwrap().trim().to_owned()
-    };
+    let run = |arguments: &[&str]| run_in_accounts(access, arguments);
     let dac = dac(folder.path(), &["--access", access, "--local", "token"]);
     run(&["role", "set", "sdk", "--allow", "write otlp-shop/*"]);
     let writer = run(&["token", "create", "sdk", "--role", "sdk"]);

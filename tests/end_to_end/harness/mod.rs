@@ -20,7 +20,7 @@ pub use http::{get, post, post_from, put_from, request};
 pub use kills::kills;
 pub use native::{Incoming, Native, open, read};
 pub use plain_node::PlainNode;
-pub use process::{Oasis, oasis, own_address, program};
+pub use process::{Oasis, oasis, own_address, program, run_in_accounts};
 pub use programs::{
     Program, built, compile, compile_with, finish, generate, has_program, installed, repository,
 };

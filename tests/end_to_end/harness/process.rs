@@ -21,6 +21,13 @@ pub fn oasis() -> Command {
     program(Path::new(env!("CARGO_BIN_EXE_oasis")))
 }
 
+/// Runs a command about accounts in a folder. Returns what it prints.
+pub fn run_in_accounts(access: &str, arguments: &[&str]) -> String {
+    let output = oasis().args(arguments).env("OASIS_ACCESS", access).output().unwrap();
+    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap().trim().to_owned()
+}
+
 /// A binary at another path, not yet started.
 pub fn program(path: &Path) -> Command {
     let mut command = Command::new(path);

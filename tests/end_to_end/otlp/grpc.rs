@@ -73,11 +73,7 @@ fn calls_need_a_token_and_keep_to_its_rate() {
     let folder = tempfile::tempdir().unwrap();
     let access = folder.path().join("access");
     let access = access.to_str().unwrap();
-    let run = |arguments: &[&str]| {
-        let output = oasis().args(arguments).env("OASIS_ACCESS", access).output().unwrap();
-        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
-        String::from_utf8(output.stdout).unwrap().trim().to_owned()
-    };
+    let run = |arguments: &[&str]| run_in_accounts(access, arguments);
     let listen = own_address();
     let limits = "rate_limit = 1\nrate_limit_burst = 30";
     let _dac = dac_with_doors(folder.path(), &listen, limits, &["--access", access, "--local", "token"]);

@@ -38,6 +38,7 @@ pub use description::{DescribedSeries, Description};
 pub use error::InputError;
 pub(crate) use field_budget::FieldBudget;
 pub use infer::described;
+pub use json::unique::{BadJson, parse as parse_json};
 pub use lost::Lost;
 pub(crate) use number::{Number, NumberForm};
 pub use options::{Dbc, InputOptions};

@@ -11,6 +11,7 @@ use crate::{
         json::{
             fields::{self, AbsentColumns, FieldCounts},
             shape::{Shape, Typing},
+            unique::{self, BadJson},
             values,
         },
         names::without_controls,
@@ -158,9 +159,13 @@ impl<'a> Reading<'a> {
         take: Option<&mut TakeBatch<'_>>,
     ) -> Result<(), InputError> {
         let place = || format!("line {number}");
-        let object: Map<String, Json> = match serde_json::from_slice(text) {
-            Ok(object) => object,
-            Err(error) => return defects.add(place, format!("no JSON object: {error}")),
+        let object = match unique::parse(text) {
+            Ok(Json::Object(object)) => object,
+            Ok(other) => {
+                return defects.add(place, format!("no JSON object: {}", shortened(&other.to_string())));
+            }
+            Err(why @ BadJson::Twice(_)) => return defects.add(place, why.to_string()),
+            Err(why) => return defects.add(place, format!("no JSON object: {why}")),
         };
         let line = match self.parse(object) {
             Ok(line) => line,
@@ -356,6 +361,7 @@ fn replace_words(value: &mut Json) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::input::Finding;
     use oasis_wire::{
         batch::{Batch, Sample},
         value::Value,
@@ -414,6 +420,31 @@ mod tests {
             .unwrap_err()
             .to_string();
         assert!(error.starts_with("line 2: a is \"x\", expected a number"), "{error}");
+    }
+
+    #[test]
+    fn a_member_that_occurs_twice_refuses_the_line() {
+        let text = "{\"ts\": 1, \"x\": 1}\n{\"ts\": 2, \"p\": {\"x\": 1, \"x\": 2}}\n";
+        let error = read(text, &InputOptions::default()).unwrap_err().to_string();
+        assert!(error.starts_with("line 2: the member \"p.x\" occurs twice"), "{error}");
+        let partial = InputOptions { is_partial: true, ..InputOptions::default() };
+        let (all, report) = read(text, &partial).unwrap();
+        assert_eq!(all["a"].1.len(), 1);
+        let skipped =
+            |found: &Finding| found.text.starts_with("1 lines skipped: the member \"p.x\" occurs twice");
+        assert!(report.findings.iter().any(skipped), "{report:?}");
+        let error = read("{\"ts\": 1, \"ok\": 1, \"x\": 1e400}", &InputOptions::default()).unwrap_err();
+        assert!(error.to_string().contains("the member \"x\": number out of range"), "{error}");
+    }
+
+    #[test]
+    fn a_member_with_a_point_and_one_within_an_object_are_two_columns() {
+        let (all, report) =
+            read("{\"ts\": 1, \"a.b\": 3, \"a\": {\"b\": 4}}", &InputOptions::default()).unwrap();
+        let values = [Value::Real64(3.0), Value::Struct(vec![Value::Real64(4.0)])];
+        assert_eq!(all["a"].1[0].values, values);
+        let renamed = report.findings.iter().any(|found| found.text.contains("another column has its name"));
+        assert!(renamed && report.is_complete(), "{report:?}");
     }
 
     proptest! {

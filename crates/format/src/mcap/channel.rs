@@ -12,6 +12,7 @@ use crate::{
             fields::{self, AbsentColumns, FieldCounts, FieldReport, RenamedColumn},
             no_metrics::NoMetrics,
             shape::{Shape, Typing, Unstored, WhyUnstored},
+            unique::{self, BadJson},
             values::{self, Unfit},
         },
         names::without_controls,
@@ -176,7 +177,7 @@ pub enum Unread {
     Long(usize),
     /// Invalid in its encoding.
     #[error("invalid JSON: {0}")]
-    Json(#[from] serde_json::Error),
+    Json(#[from] BadJson),
     /// Without values that could be metrics.
     #[error(transparent)]
     NoMetrics(#[from] NoMetrics),
@@ -318,7 +319,7 @@ impl Channel {
             *content = JsonContent::Surveyed(shape);
         }
         // An invalid message is reported when it is read.
-        if let (JsonContent::Surveyed(shape), Ok(message)) = (content, serde_json::from_slice(message.data)) {
+        if let (JsonContent::Surveyed(shape), Ok(message)) = (content, unique::parse(message.data)) {
             found += shape.add_message(&message);
         }
         found
@@ -466,7 +467,7 @@ impl Channel {
         schemas: &Schemas,
         row: &mut Vec<u8>,
     ) -> Result<ReadSample, Unread> {
-        let content: Json = serde_json::from_slice(message.data)?;
+        let content = unique::parse(message.data)?;
         if !content.is_object() {
             values::sample(&[], message.data, &content)?;
         }

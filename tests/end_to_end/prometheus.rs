@@ -90,30 +90,36 @@ struct Prometheus {
 
 impl Prometheus {
     fn start(dac: &Oasis, exporter: &Exporter) -> Self {
+        let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
+        Self::start_at(&free, dac, exporter, "")
+    }
+
+    /// Starts it at an address, with further jobs of scrapes.
+    fn start_at(free: &str, dac: &Oasis, exporter: &Exporter, more: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let config = folder.path().join("prometheus.yml");
         fs::write(
             &config,
             format!(
                 "global: {{scrape_interval: 200ms, scrape_timeout: 200ms}}\n\
-                 scrape_configs: [{{job_name: plant, static_configs: [{{targets: ['{}']}}]}}]\n\
+                 scrape_configs: [{{job_name: plant, static_configs: [{{targets: ['{}']}}]}}{more}]\n\
                  remote_write: [{{url: '{}/api/v1/write', queue_config: {{batch_send_deadline: 200ms}}}}]\n",
                 exporter.address,
                 dac.http()
             ),
         )
         .unwrap();
-        let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
         let child = Command::new("prometheus")
             .arg(format!("--config.file={}", config.display()))
             .arg(format!("--storage.tsdb.path={}", folder.path().join("data").display()))
             .arg(format!("--web.listen-address={free}"))
+            .arg("--web.enable-remote-write-receiver")
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
-        Self { child, address: free, _folder: folder }
+        Self { child, address: free.to_owned(), _folder: folder }
     }
 
     /// All samples of a series as times in milliseconds and values in words.
@@ -183,6 +189,40 @@ fn each_sample_of_prometheus_is_there_and_a_target_that_is_gone_is_offline() {
         if one["state"] == "offline" { Ok(()) } else { Err(json!([one["state"], one["ledger"]["received"]])) }
     });
     assert_eq!(received(&dac, &node, series), prometheus.samples("scrapes_total"));
+}
+
+/// Starts a DAC that sends to Prometheus, and takes what Prometheus has: from remote write, and from scrapes of the DAC itself.
+#[test]
+fn a_loop_through_prometheus_makes_no_new_instances_and_is_counted() {
+    if !has_program("prometheus", "prometheus") {
+        return;
+    }
+    let (folder, exporter) = (tempfile::tempdir().unwrap(), Exporter::start());
+    let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
+    let dac = dac(folder.path(), &format!("[remote_write]\nurl = 'http://{free}/api/v1/write'\n"));
+    let address = dac.http().trim_start_matches("http://").to_owned();
+    let second = format!(", {{job_name: oasis, static_configs: [{{targets: ['{address}']}}]}}");
+    let prometheus = Prometheus::start_at(&free, &dac, &exporter, &second);
+    let state = |name: &str| -> Value {
+        let all = get(&dac, "/api/v1/handlers");
+        let mut all = all["handlers"].as_array().cloned().unwrap_or_default().into_iter();
+        all.find(|one| one["name"] == name).unwrap_or_default()["state"].clone()
+    };
+    // Samples come back by both ways, for many rounds of one second.
+    eventually("samples that come back", || {
+        (state("prometheus")["looped_samples"].as_u64() > Some(500)).then_some(())
+    });
+    let written = prometheus.samples("scrapes_total_value");
+    assert!(!written.is_empty(), "Prometheus has what the DAC has sent");
+    let all = get(&dac, "/api/v1/instances");
+    let nodes: BTreeSet<&str> =
+        all["instances"].as_array().unwrap().iter().map(|one| one["node"].as_str().unwrap()).collect();
+    let (of_exporter, of_dac) = (format!("prometheus-{}", exporter.address), format!("prometheus-{address}"));
+    assert!(nodes.contains(&*of_exporter) && nodes.contains(&*of_dac), "{nodes:?}");
+    assert!(nodes.is_subset(&BTreeSet::from(["prometheus", &of_exporter, &of_dac])), "{nodes:?}");
+    let output = oasis().args(["handlers", "--url", dac.http()]).output().unwrap();
+    let table = String::from_utf8(output.stdout).unwrap();
+    assert!(table.contains("samples left out that come from this DAC"), "{table}");
 }
 
 #[test]

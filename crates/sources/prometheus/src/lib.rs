@@ -1,7 +1,7 @@
 //! A source that takes the remote write of Prometheus, versions 1.0 and 2.0, and reads exporters itself.
 //!
 //! The source answers `/api/v1/write` on the address of the page. In the order of a request: `body` decompresses it, `message` splits it into series with
-//! their labels and samples, `names` makes node and instance of the labels, `write` pushes the samples, `presence` finds nodes whose series have all ended.
+//! their labels and samples, `names` makes node and instance of the labels, `loops` finds series that this DAC has sent itself, `write` pushes the samples, `presence` finds nodes whose series have all ended.
 //! `scrape` reads exporters at intervals, `exposition` their text, and `metric_family` their Protocol Buffers with `native_histogram`.
 //! Sources: <https://prometheus.io/docs/specs/prw/remote_write_spec/>, <https://prometheus.io/docs/specs/prw/remote_write_spec_2_0/>.
 //! `docs/guides/receive-prometheus.md` is the guide.
@@ -17,6 +17,7 @@
 mod body;
 mod config;
 mod exposition;
+mod loops;
 mod message;
 mod metric_family;
 mod names;
@@ -24,6 +25,7 @@ mod native_histogram;
 mod presence;
 mod scrape;
 mod source;
+mod target_log;
 mod write;
 
 #[cfg(test)]
@@ -87,6 +89,7 @@ impl Handler for source::RemoteWriteSource {
                 "samples",
                 "lost_samples",
                 "refused_samples",
+                "looped_samples",
                 "left_out_histograms",
                 "left_out_exemplars",
                 "ended_nodes",

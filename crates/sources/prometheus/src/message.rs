@@ -77,6 +77,8 @@ pub struct Message<'m> {
     version: Version,
     rest: &'m [u8],
     symbols: Vec<&'m [u8]>,
+    /// The metric of the newest series, if it could be read.
+    metric: &'m str,
 }
 
 impl<'m> Message<'m> {
@@ -107,7 +109,7 @@ impl<'m> Message<'m> {
                 _ => {}
             }
         }
-        Ok(Self { version, rest: bytes, symbols })
+        Ok(Self { version, rest: bytes, symbols, metric: "" })
     }
 
     /// Reads the next series; `None` at the end. After [`BadSeries::Wire`] nothing follows.
@@ -116,7 +118,11 @@ impl<'m> Message<'m> {
         loop {
             match next_field(&mut self.rest) {
                 Ok(Some((field, WireValue::Bytes(bytes)))) if field == wanted => {
-                    return Some(self.series(bytes));
+                    let mut series = Series::default();
+                    let read = self.series(bytes, &mut series);
+                    let metric = series.labels.iter().find(|(name, _)| *name == "__name__");
+                    self.metric = metric.map_or("", |(_, metric)| *metric);
+                    return Some(read.map(|()| series));
                 }
                 Ok(Some(_)) => {}
                 Ok(None) => return None,
@@ -128,12 +134,16 @@ impl<'m> Message<'m> {
         }
     }
 
-    fn series(&self, mut bytes: &'m [u8]) -> Result<Series<'m>, BadSeries> {
-        let mut series = Series::default();
+    /// Returns the metric of the newest series, also of one that is refused; empty if it is not known.
+    pub fn metric(&self) -> &'m str {
+        self.metric
+    }
+
+    fn series(&self, mut bytes: &'m [u8], series: &mut Series<'m>) -> Result<(), BadSeries> {
         while let Some((field, value)) = next_field(&mut bytes)? {
             match (self.version, field, value) {
                 (Version::V1, 1, WireValue::Bytes(pair)) => series.label(label(pair)?)?,
-                (Version::V2, 1, WireValue::Bytes(packed)) => self.labels(packed, &mut series)?,
+                (Version::V2, 1, WireValue::Bytes(packed)) => self.labels(packed, series)?,
                 (_, 2, WireValue::Bytes(sample)) => series.points.push(point(sample)?),
                 (Version::V1, 3, WireValue::Bytes(_)) | (Version::V2, 4, WireValue::Bytes(_)) => {
                     series.exemplars += 1
@@ -144,7 +154,7 @@ impl<'m> Message<'m> {
                 _ => {}
             }
         }
-        Ok(series)
+        Ok(())
     }
 
     /// Reads the numbers of names and values.

@@ -3,11 +3,13 @@
 use crate::{
     config::target_address,
     exposition::parse_line,
+    loops::EXPORTED,
     message::{Point, Series},
     metric_family::{ExposedValue, each_sample},
     native_histogram::NativeHistogram,
     presence::STALE,
     source::RemoteWriteSource,
+    target_log::TargetLog,
 };
 use oasis_dac::now;
 use oasis_handler::Stopping;
@@ -24,6 +26,8 @@ use std::{
 const MAX_SCRAPE_TIMEOUT: Duration = Duration::from_secs(10);
 /// Most samples of a scrape.
 const MAX_SAMPLES: usize = 100_000;
+/// Most characters of a line in a warning.
+const MAX_QUOTED_CHARACTERS: usize = 120;
 const ACCEPT: &str = "text/plain; version=0.0.4";
 const PROTOBUF: &str = "application/vnd.google.protobuf";
 const ACCEPT_PROTOBUF: &str = "application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=delimited,text/plain;version=0.0.4;q=0.5";
@@ -39,8 +43,7 @@ struct Target {
     client: Result<Client, String>,
     accept: &'static str,
     series: BTreeSet<Labels>,
-    /// Whether the last scrape failed.
-    is_failing: bool,
+    log: TargetLog,
 }
 
 /// The samples of a scrape.
@@ -51,6 +54,8 @@ struct Scraped {
     present: BTreeSet<Labels>,
     /// Lines and metrics that are no samples, or too many.
     refused: u64,
+    /// The first of them, with the reason.
+    refusal: Option<String>,
 }
 
 /// A native histogram.
@@ -102,7 +107,7 @@ impl Target {
             client,
             accept,
             series: BTreeSet::new(),
-            is_failing: false,
+            log: TargetLog::default(),
         }
     }
 
@@ -112,10 +117,11 @@ impl Target {
         let read = self.read(time);
         let is_up = read.is_ok();
         let failure = read.as_ref().err().map(|why| format!("{}: {why}", logged_url(&self.url)));
-        if std::mem::replace(&mut self.is_failing, !is_up) == is_up {
-            self.log(read.as_ref().err());
+        if let Some(changes) = self.log.note(!is_up, began) {
+            self.log(read.as_ref().err(), changes);
         }
-        let Scraped { mut samples, histograms, present, refused } = read.unwrap_or_default();
+        let Scraped { mut samples, histograms, present, refused, refusal } = read.unwrap_or_default();
+        let refusal = refusal.map(|why| format!("{}: {why}", logged_url(&self.url)));
         let ended = self.series.difference(&present).cloned();
         samples.extend(ended.map(|labels| (labels, Point { value: f64::from_bits(STALE), time })));
         let count = present.len() as f64;
@@ -131,17 +137,20 @@ impl Target {
             points: vec![*point],
             ..Series::default()
         });
-        source.push_scrape(series, &histograms, refused, failure);
+        source.push_scrape(series, &histograms, (refused, refusal), failure);
     }
 
-    /// Logs that the target begins to fail, or works again.
-    fn log(&self, failure: Option<&String>) {
+    /// Logs that the target fails, or works again, with the number of changes since the last line.
+    fn log(&self, failure: Option<&String>, changes: u64) {
         let url = logged_url(&self.url);
         match failure {
-            Some(detail) => {
-                tracing::warn!(url, detail, "a scrape fails (prometheus.scrape): trying at each interval")
-            }
-            None => tracing::warn!(url, "scrapes of the target work again"),
+            Some(detail) => tracing::warn!(
+                url,
+                detail,
+                changes,
+                "a scrape fails (prometheus.scrape): trying at each interval"
+            ),
+            None => tracing::warn!(url, changes, "scrapes of the target work again"),
         }
     }
 
@@ -169,19 +178,25 @@ impl Target {
                     let point = Point { value: sample.value, time: sample.time.unwrap_or(time) };
                     scraped.add(self.labels(sample.name, &sample.labels), point);
                 }
-                Err(_) => scraped.refused += 1,
+                Err(why) => scraped.refuse(line, why),
             }
         }
         Ok(scraped)
     }
 
-    /// Returns the labels with those of the target. A label `instance` of the exporter is called `exported_instance`, as Prometheus does.
+    /// Returns the labels with those of the target. A label `instance` of the exporter is called `exported_instance`, as Prometheus does,
+    /// with another `exported_` in front if the exporter has that one too.
     fn labels(&self, metric: &str, of_sample: &[(&str, Cow<'_, str>)]) -> Labels {
         let mut labels =
             vec![("__name__".to_owned(), metric.to_owned()), ("instance".to_owned(), self.instance.clone())];
         for (name, value) in of_sample {
-            let name = if *name == "instance" { "exported_instance" } else { name };
-            labels.push((name.to_owned(), value.clone().into_owned()));
+            let mut name = (*name).to_owned();
+            if name == "instance" {
+                while name == "instance" || of_sample.iter().any(|(other, _)| *other == name) {
+                    name.insert_str(0, EXPORTED);
+                }
+            }
+            labels.push((name, value.clone().into_owned()));
         }
         labels.sort_unstable();
         labels
@@ -189,10 +204,23 @@ impl Target {
 }
 
 impl Scraped {
+    /// Counts a line or a metric that is no sample; the first one is named.
+    fn refuse(&mut self, text: &str, why: &str) {
+        self.refused += 1;
+        self.refusal.get_or_insert_with(|| {
+            let text: String = text.chars().take(MAX_QUOTED_CHARACTERS).collect();
+            format!("{text:?}: {why}")
+        });
+    }
+
+    fn refuse_label(&mut self, labels: &Labels) {
+        let metric = labels.iter().find(|(name, _)| name == "__name__").map_or("", |(_, metric)| metric);
+        self.refuse(metric, "the scrape has more than 100,000 samples");
+    }
+
     fn add(&mut self, labels: Labels, point: Point) {
         if self.samples.len() + self.histograms.len() == MAX_SAMPLES {
-            self.refused += 1;
-            return;
+            return self.refuse_label(&labels);
         }
         self.present.insert(labels.clone());
         self.samples.push((labels, point));
@@ -200,8 +228,7 @@ impl Scraped {
 
     fn add_histogram(&mut self, labels: Labels, time: i64, histogram: &NativeHistogram) {
         if self.samples.len() + self.histograms.len() == MAX_SAMPLES {
-            self.refused += 1;
-            return;
+            return self.refuse_label(&labels);
         }
         self.histograms.push(ScrapedHistogram { labels, time, histogram: histogram.clone() });
     }
@@ -221,6 +248,21 @@ mod tests {
     };
 
     #[test]
+    fn labels_of_the_exporter_never_coincide_with_those_of_the_target() {
+        let target = Target::new("http://a:1/metrics", MAX_SCRAPE_TIMEOUT, ACCEPT);
+        let of_sample = [("exported_instance", "c".into()), ("instance", "b".into())];
+        let labels = target.labels("up", &of_sample);
+        let labels: Vec<(&str, &str)> = labels.iter().map(|(name, value)| (&**name, &**value)).collect();
+        let expected = [
+            ("__name__", "up"),
+            ("exported_exported_instance", "b"),
+            ("exported_instance", "c"),
+            ("instance", "a:1"),
+        ];
+        assert_eq!(labels, expected);
+    }
+
+    #[test]
     fn a_target_fails_until_a_scrape_works() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}/metrics?token=hush", listener.local_addr().unwrap());
@@ -238,7 +280,7 @@ mod tests {
             });
             for (status, fails) in answers {
                 target.scrape(&source);
-                assert_eq!(target.is_failing, fails, "{status}");
+                assert_eq!(target.log.is_failing(), fails, "{status}");
             }
         });
     }

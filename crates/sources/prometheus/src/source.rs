@@ -20,6 +20,8 @@ use std::{
 
 /// The path of Prometheus's own receiver.
 const PATH: &str = "/api/v1/write";
+/// The remedy for series that come back.
+const LOOP_REMEDY: &str = "let Prometheus send or serve no series with the labels node and instance back (write_relabel_configs), and do not scrape /metrics of this DAC for them";
 const TEXT: &str = "text/plain; charset=utf-8";
 
 /// Takes remote write.
@@ -55,6 +57,8 @@ struct Counters {
     /// Samples that were taken, and that the DAC refused.
     lost_samples: u64,
     refused_samples: u64,
+    /// Samples that the DAC has sent to Prometheus itself. They are not taken.
+    looped_samples: u64,
     left_out_histograms: u64,
     left_out_exemplars: u64,
     /// Nodes that were taken offline because all their series had ended.
@@ -65,6 +69,7 @@ struct Counters {
     nodes: usize,
     series: usize,
     newest_refusal: Option<String>,
+    newest_loop: Option<String>,
     newest_failure: Option<String>,
 }
 
@@ -115,6 +120,7 @@ impl RemoteWriteSource {
             "samples": counters.samples,
             "lost_samples": counters.lost_samples,
             "refused_samples": counters.refused_samples,
+            "looped_samples": counters.looped_samples,
             "left_out_histograms": counters.left_out_histograms,
             "left_out_exemplars": counters.left_out_exemplars,
             "ended_nodes": counters.ended_nodes,
@@ -124,6 +130,7 @@ impl RemoteWriteSource {
             "nodes": counters.nodes,
             "series": counters.series,
             "newest_refusal": counters.newest_refusal,
+            "newest_loop": counters.newest_loop,
             "newest_failure": counters.newest_failure,
         })
     }
@@ -143,7 +150,11 @@ impl RemoteWriteSource {
             let (failed, all) = (counters.failed_scrapes, counters.scrapes);
             format!("{failed} of {all} scrapes failed, the newest: {why}")
         });
-        refusal.into_iter().chain(histograms).chain(failure).collect()
+        let looped = counters.newest_loop.as_ref().map(|series| {
+            let count = counters.looped_samples;
+            format!("{count} samples left out that come from this DAC, the newest: {series}; {LOOP_REMEDY}")
+        });
+        refusal.into_iter().chain(looped).chain(histograms).chain(failure).collect()
     }
 
     /// Answers a request; `None` for other paths.
@@ -203,7 +214,7 @@ impl RemoteWriteSource {
         &self,
         series: impl Iterator<Item = Series<'m>>,
         histograms: &[ScrapedHistogram],
-        refused: u64,
+        (refused, refusal): (u64, Option<String>),
         failure: Option<String>,
     ) {
         let mut open = self.source();
@@ -217,7 +228,7 @@ impl RemoteWriteSource {
         histograms.iter().for_each(|histogram| writer.push_histogram(histogram, types, &mut row));
         let mut written = writer.written;
         if refused > 0 {
-            written.refuse(refused, "lines of a scrape are no samples, or too many");
+            written.refuse(refused, refusal.as_deref().unwrap_or("metrics of a scrape are no samples"));
         }
         let lost = source.nodes.flush();
         written.ended.iter().for_each(|node| source.nodes.disconnect(node));
@@ -235,6 +246,16 @@ impl RemoteWriteSource {
         counters.samples += written.taken.saturating_sub(lost);
         counters.lost_samples += lost;
         counters.refused_samples += written.refused;
+        counters.looped_samples += written.looped;
+        if let Some(series) = &written.newest_loop {
+            if counters.newest_loop.is_none() {
+                tracing::warn!(
+                    series,
+                    "samples come from this DAC and are left out (prometheus): {LOOP_REMEDY}"
+                );
+            }
+            counters.newest_loop = Some(series.clone());
+        }
         counters.left_out_histograms += written.histograms;
         counters.left_out_exemplars += written.exemplars;
         counters.ended_nodes += written.ended.len() as u64;

@@ -165,13 +165,21 @@ fn what_cannot_be_taken_is_refused_and_counted() {
     assert_eq!(receiver.write(&first_version(&secret, &[(1.0, 1)])).status, 403);
     assert_eq!(receiver.write(&first_version(&[("job", "a")], &[(1.0, 1)])).status, 400);
     assert_eq!(receiver.write(&first_version(&LABELS, &[(1.0, -1)])).status, 400);
+    let many: Vec<_> = (0..200).map(|number| format!("label_{number}")).collect();
+    let mut many: Vec<_> = many.iter().map(|name| (&**name, "x")).collect();
+    many.insert(0, ("__name__", "wide"));
+    let text = |answer: InletAnswer| String::from_utf8_lossy(&answer.body).into_owned();
+    let refused = text(receiver.write(&first_version(&many, &[(1.0, 1)])));
+    assert!(refused.contains("wide: a series has more than 128 labels"), "{refused}");
+    let refused = text(receiver.write(&first_version(&LABELS, &[(1.0, i64::MAX)])));
+    assert!(refused.contains("prometheus-pump:9100/load,job=a"), "{refused}");
     assert_eq!(receiver.write(b"no message").status, 400);
     assert_eq!(receiver.post("application/x-protobuf", b"no snappy").status, 400);
     assert_eq!(receiver.post("application/json", b"{}").status, 415);
     // A bomb: 4 GiB are announced.
     assert_eq!(receiver.post("application/x-protobuf", &[0xff, 0xff, 0xff, 0xff, 0x0f, 0]).status, 413);
     let state = receiver.source.state();
-    assert_eq!((&state["samples"], &state["refused_samples"]), (&0.into(), &4.into()), "{state}");
+    assert_eq!((&state["samples"], &state["refused_samples"]), (&0.into(), &6.into()), "{state}");
 }
 
 #[test]
@@ -228,7 +236,7 @@ fn a_native_histogram_is_an_instance_beside_the_series_of_its_name() {
     };
     let scraped = [ScrapedHistogram { labels, time: 1, histogram }];
     for _ in 0..2 {
-        receiver.source.push_scrape(std::iter::empty(), &scraped, 0, None);
+        receiver.source.push_scrape(std::iter::empty(), &scraped, (0, None), None);
     }
     assert_eq!(receiver.received("load,job=a\\,b"), (2, true));
     let instance = receiver.dac.registry.instances().pop().unwrap();
@@ -243,4 +251,71 @@ fn a_native_histogram_is_an_instance_beside_the_series_of_its_name() {
     } });
     assert_eq!(value, expected);
     assert_eq!(receiver.source.state()["samples"], 2);
+}
+
+#[test]
+fn series_that_the_dac_has_sent_itself_are_left_out_and_counted() {
+    let receiver = Receiver::new();
+    assert_eq!(receiver.write(&first_version(&LABELS, &[(1.0, 1)])).status, 204);
+    // Remote write makes the first series of that instance, and a scrape of /metrics the second one.
+    let name = "load,job=a\\,b";
+    let sent = [("__name__", "load_value"), ("instance", name), ("node", "prometheus-pump:9100")];
+    let scraped = [
+        ("__name__", "oasis_dac_samples_received_total"),
+        ("exported_instance", name),
+        ("instance", "dac:7070"),
+        ("node", "prometheus-pump:9100"),
+    ];
+    for (at, labels) in [&sent[..], &scraped].into_iter().enumerate() {
+        let answer = receiver.write(&first_version(labels, &[(1.0, 1), (2.0, 2)]));
+        assert_eq!(answer.status, 204, "Prometheus has nothing to correct");
+        assert_eq!(receiver.source.state()["looped_samples"], 2 * at as u64 + 2);
+    }
+    let state = receiver.source.state();
+    assert_eq!(
+        (&state["samples"], &state["refused_samples"], &state["nodes"]),
+        (&1.into(), &0.into(), &1.into())
+    );
+    let warnings = receiver.source.warnings().join("\n");
+    assert!(warnings.contains("4 samples") && warnings.contains("write_relabel_configs"), "{warnings}");
+    // Another DAC does not know the instance.
+    let second = Receiver::new();
+    assert_eq!(second.write(&first_version(&sent, &[(1.0, 1)])).status, 204);
+    assert_eq!(second.source.state()["samples"], 1);
+}
+
+/// Answers what a DAC sends to Prometheus of its instances: a series for each value, and one for the numbers.
+fn sent_by(dac: &Dac) -> Vec<u8> {
+    let series = dac.registry.instances().into_iter().flat_map(|instance| {
+        let value = format!("{}_value", instance.probe_type.name);
+        [value, "oasis_sample_sequence".to_owned()].map(|metric| {
+            first_version(
+                &[("__name__", &metric), ("instance", &instance.name), ("node", &instance.node)],
+                &[(1.0, 1)],
+            )
+        })
+    });
+    series.collect::<Vec<_>>().concat()
+}
+
+#[test]
+fn a_loop_through_prometheus_does_not_grow() {
+    let alone = Receiver::new();
+    alone.write(&first_version(&LABELS, &[(1.0, 1)]));
+    for round in 0..5 {
+        alone.write(&sent_by(&alone.dac));
+        assert_eq!(alone.dac.registry.instances().len(), 1, "round {round}");
+    }
+    // Two DACs that both send to one Prometheus, which sends all to both.
+    let (first, second) = (Receiver::new(), Receiver::new());
+    first.write(&first_version(&LABELS, &[(1.0, 1)]));
+    let mut counts = Vec::new();
+    for _ in 0..8 {
+        let all = [sent_by(&first.dac), sent_by(&second.dac)].concat();
+        first.write(&all);
+        second.write(&all);
+        counts.push([&first, &second].map(|one| one.dac.registry.instances().len()));
+    }
+    assert_eq!(counts[7], counts[4], "{counts:?}");
+    assert!(counts[7].iter().all(|count| *count <= 10), "{counts:?}");
 }

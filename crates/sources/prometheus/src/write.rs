@@ -2,6 +2,7 @@
 
 use crate::{
     PrometheusConfig,
+    loops::find_loop,
     message::{BadSeries, Message, Series},
     names::Names,
     native_histogram::histogram_type,
@@ -31,6 +32,10 @@ pub struct Written {
     pub refused: u64,
     /// Refused samples of instances that the sender may not write.
     pub forbidden: u64,
+    /// Samples that the DAC has sent itself, of which nothing is taken.
+    pub looped: u64,
+    /// The newest series of these.
+    pub newest_loop: Option<String>,
     /// Native histograms, of which nothing is taken.
     pub histograms: u64,
     /// Exemplars, of which nothing is taken.
@@ -86,18 +91,32 @@ impl Writer<'_> {
                 Ok(mut series) => self.push(&mut series),
                 Err(why) => {
                     self.written.is_damaged |= why == BadSeries::Wire;
-                    self.written.refuse(1, &why.to_string());
+                    let metric = message.metric();
+                    let of = if metric.is_empty() { "" } else { ": " };
+                    self.written.refuse(1, &format!("{metric}{of}{why}"));
                 }
             }
         }
     }
 
+    /// Returns whether a series comes from this DAC, and counts its samples then.
+    fn leave_out_loop(&mut self, labels: &[(&str, &str)], samples: u64) -> bool {
+        let is_registered = |node: &str, instance: &str| self.nodes.is_registered(node, instance);
+        let Some(series) = find_loop(labels, is_registered) else { return false };
+        self.written.looped += samples;
+        self.written.newest_loop = Some(series);
+        true
+    }
+
     /// Pushes a native histogram, whose type is in `types`.
     pub fn push_histogram(&mut self, of: &ScrapedHistogram, types: &mut HistogramTypes, row: &mut Vec<u8>) {
         let labels: Vec<(&str, &str)> = of.labels.iter().map(|(name, value)| (&**name, &**value)).collect();
+        if self.leave_out_loop(&labels, 1) {
+            return;
+        }
         let taken = self.names.take(&labels, self.config).and_then(|metric| {
             let time = checked_time(i128::from(of.time) * NANOSECONDS_PER_MILLISECOND);
-            let time = time.map_err(|why| why.to_string())?;
+            let time = time.map_err(|why| format!("{}/{}: {why}", self.names.node, self.names.instance))?;
             of.histogram.write(row);
             let (node, instance, probe_type) = (&*self.names.node, &*self.names.instance, types.get(metric));
             let sample = DeclaredSample { node, instance, probe_type: &probe_type, time, row };
@@ -125,6 +144,10 @@ impl Writer<'_> {
             let why = format!("write is not permitted for {node}/{instance}");
             return self.written.refuse(series.points.len() as u64, &why);
         }
+        if self.leave_out_loop(&series.labels, series.points.len() as u64) {
+            return;
+        }
+        let (node, instance) = (&*self.names.node, &*self.names.instance);
         for point in &series.points {
             let time = match checked_time(i128::from(point.time) * NANOSECONDS_PER_MILLISECOND) {
                 Ok(time) => time,

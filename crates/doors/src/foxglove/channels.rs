@@ -24,6 +24,9 @@ const MAX_CHANNELS: usize = 10_000;
 /// Bytes after which advertisements wait until the viewer has taken them.
 const PAGE_BYTES: usize = 64 * 1024;
 
+/// Most characters of a topic in a message.
+const MAX_TOPIC_CHARACTERS: usize = 80;
+
 /// The channels of a viewer.
 #[derive(Debug)]
 pub struct Channels {
@@ -31,13 +34,15 @@ pub struct Channels {
     /// Advertised, or about to be.
     known: BTreeMap<u32, Arc<Instance>>,
     waiting: VecDeque<Arc<Instance>>,
+    /// The topic of the first instance that has no channel, because there are too many.
+    left_out: Option<String>,
     /// Whether the viewer knows that it does not have all.
     is_cut: bool,
 }
 
 impl Channels {
     pub fn new(encoding: MessageEncoding) -> Self {
-        Self { encoding, known: BTreeMap::new(), waiting: VecDeque::new(), is_cut: false }
+        Self { encoding, known: BTreeMap::new(), waiting: VecDeque::new(), left_out: None, is_cut: false }
     }
 
     /// Returns the instance of a channel.
@@ -65,9 +70,14 @@ impl Channels {
         let gone: Vec<u32> = self.known.keys().filter(|id| !current.contains_key(id)).copied().collect();
         self.known.retain(|id, _| current.contains_key(id));
         for (id, instance) in current {
-            if self.known.len() < MAX_CHANNELS && !self.known.contains_key(&id) {
+            if self.known.contains_key(&id) {
+                continue;
+            }
+            if self.known.len() < MAX_CHANNELS {
                 self.known.insert(id, instance.clone());
                 self.waiting.push_back(instance);
+            } else if self.left_out.is_none() {
+                self.left_out = Some(topic(&instance));
             }
         }
         gone
@@ -93,7 +103,9 @@ impl Channels {
                     services.extend(control::services(&instance, caller));
                 }
                 Err(error) => {
-                    let message = format!("{} is left out: {error}", topic(&instance));
+                    let name: String = topic(&instance).chars().take(MAX_TOPIC_CHARACTERS).collect();
+                    let message =
+                        format!("{name} is left out: {error}; another ?encoding of the address may have it");
                     bytes += message.len();
                     ServerMessage::status(StatusLevel::Warning, message).write(out);
                 }
@@ -109,9 +121,12 @@ impl Channels {
     }
 
     fn warn_if_cut(&mut self, out: &mut Vec<u8>) {
-        if self.known.len() >= MAX_CHANNELS && !self.is_cut {
-            self.is_cut = true;
-            let message = format!("only the first {MAX_CHANNELS} instances are channels");
+        let Some(name) = &self.left_out else { return };
+        if !std::mem::replace(&mut self.is_cut, true) {
+            let name: String = name.chars().take(MAX_TOPIC_CHARACTERS).collect();
+            let message = format!(
+                "only the first {MAX_CHANNELS} instances are channels, and {name} is the first without one: use a token that may read fewer instances"
+            );
             ServerMessage::status(StatusLevel::Warning, message).write(out);
         }
     }

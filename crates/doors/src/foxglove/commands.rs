@@ -45,7 +45,13 @@ impl Connection {
         match control::called(&self.channels, call.service) {
             Some((instance, command)) => self.command(Origin::Service(call), &instance, command),
             None => {
-                self.fail_call(call, format!("there is no service {}", call.service));
+                self.fail_call(
+                    call,
+                    format!(
+                        "there is no service {}: its instance has gone, or has no such command",
+                        call.service
+                    ),
+                );
                 Ok(())
             }
         }
@@ -59,7 +65,10 @@ impl Connection {
     /// Sends a command, whose permission is asked for and which is recorded like every other.
     fn command(&mut self, origin: Origin, instance: &Instance, command: Command) -> Result<(), End> {
         if self.commands.len() >= MAX_COMMANDS {
-            return self.refuse(format!("{MAX_COMMANDS} commands are under way: wait for their results"));
+            let (node, name) = (&instance.node, &instance.name);
+            let message =
+                format!("{node}/{name}: {MAX_COMMANDS} commands are under way: wait for their results");
+            return self.refuse(message);
         }
         let (permissions, dac, caller) =
             (self.doors.permissions.clone(), self.doors.dac.clone(), self.caller.clone());

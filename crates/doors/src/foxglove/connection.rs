@@ -6,6 +6,7 @@ use super::{
     commands::Outcome,
     control,
     messages::{ServerMessage, StatusLevel},
+    refused::RefusedTopics,
     requests::{ClientMessage, ServiceCall, WantedSubscription},
     subscription::{Sink, Subscription},
 };
@@ -13,6 +14,7 @@ use crate::{Doors, text::STALL, websocket::ConnectionPermit};
 use futures_util::{StreamExt, future::BoxFuture, stream::FuturesUnordered};
 use oasis_access::{Target, Verb};
 use oasis_dac::{Cursor, Delivery, HeldMemory, Instance, Options, Signal, StartAt, listener::Stream};
+use oasis_format::mcap::lost;
 use oasis_http::permissions::Caller;
 use oasis_websocket::{CloseCode, Decoder, Error, Limits, Message, Opcode, Role, close, frame};
 use std::{collections::HashSet, io, pin::pin, sync::Arc, time::Duration};
@@ -59,8 +61,8 @@ impl From<Error> for End {
 enum RefusedSubscription {
     /// The viewer asks for what does not exist.
     Wrong(String),
-    /// A limit is reached.
-    Limit(String),
+    /// A limit is reached: the topic of the channel, and the remedy.
+    Limit { topic: String, remedy: String },
 }
 
 /// A viewer and what it reads.
@@ -337,20 +339,15 @@ impl Connection {
 
     /// Adds subscriptions. Those that a limit refuses are one warning: a viewer that asks for all channels breaks no rule.
     fn subscribe_all(&mut self, all: Vec<WantedSubscription>) -> Result<(), End> {
-        let mut refused = 0;
-        let mut reason = String::new();
+        let mut refused = RefusedTopics::default();
         for wanted in all {
             match self.subscribe(wanted) {
                 Ok(()) => {}
                 Err(RefusedSubscription::Wrong(message)) => self.refuse(message)?,
-                Err(RefusedSubscription::Limit(message)) => {
-                    refused += 1;
-                    reason = message;
-                }
+                Err(RefusedSubscription::Limit { topic, remedy }) => refused.add(topic, remedy),
             }
         }
-        if refused > 0 {
-            let message = format!("{refused} subscriptions are refused: {reason}");
+        if let Some(message) = refused.describe() {
             ServerMessage::status(StatusLevel::Warning, message).write(&mut self.out);
         }
         Ok(())
@@ -363,24 +360,41 @@ impl Connection {
         let is_taken =
             self.subscriptions.iter().any(|known| known.id == id) || self.gap_readers.contains(&id);
         if is_taken {
-            return Err(RefusedSubscription::Wrong(format!("there is a subscription {id} already")));
+            let topic = self.topic_of(channel_id);
+            let message = format!("{topic} is refused: there is a subscription {id} already");
+            return Err(RefusedSubscription::Wrong(message));
         }
         let most = self.doors.config.max_subscriptions;
         if self.subscriptions.len() + self.gap_readers.len() >= most {
-            return Err(RefusedSubscription::Limit(format!("doors.max_subscriptions is {most}")));
+            let remedy = format!("close panels, or raise doors.max_subscriptions, which is {most}");
+            return Err(RefusedSubscription::Limit { topic: self.topic_of(channel_id), remedy });
         }
         if channel_id == GAP_CHANNEL {
             self.gap_readers.push(id);
             return Ok(());
         }
         let Some(instance) = self.channels.get(channel_id).cloned() else {
-            return Err(RefusedSubscription::Wrong(format!("there is no channel {channel_id}")));
+            let message =
+                format!("there is no channel {channel_id}: its instance has gone, so subscribe again");
+            return Err(RefusedSubscription::Wrong(message));
         };
         let options = Options { delivery: self.options.delivery, ..Options::default() };
         let opened = Cursor::open(&self.doors.dac, &instance, StartAt::Now, options, &self.signal);
-        let (cursor, _) = opened.map_err(|error| RefusedSubscription::Limit(error.to_string()))?;
+        let (cursor, _) = opened.map_err(|error| RefusedSubscription::Limit {
+            topic: channels::topic(&instance),
+            remedy: error.to_string(),
+        })?;
         self.subscriptions.push(Subscription::new(id, instance, cursor));
         Ok(())
+    }
+
+    /// Returns the topic of a channel, or its number if there is no such channel.
+    fn topic_of(&self, channel_id: u32) -> String {
+        match self.channels.get(channel_id) {
+            _ if channel_id == GAP_CHANNEL => lost::TOPIC.to_owned(),
+            Some(instance) => channels::topic(instance),
+            None => format!("channel {channel_id}"),
+        }
     }
 }
 

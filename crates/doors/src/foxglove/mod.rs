@@ -11,6 +11,7 @@ mod connection;
 mod control;
 mod messages;
 mod options;
+mod refused;
 mod requests;
 mod subscription;
 

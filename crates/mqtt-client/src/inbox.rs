@@ -21,8 +21,8 @@ pub struct Inbox {
 pub enum Incoming<'a> {
     /// A packet.
     Packet(Packet<'a>),
-    /// A message that is too long: its identifier.
-    TooLong(Option<u16>),
+    /// A message that is too long: its topic, and its identifier.
+    TooLong(&'a str, Option<u16>),
 }
 
 impl Inbox {
@@ -52,11 +52,11 @@ impl Inbox {
                 self.processed += length;
                 Some(Incoming::Packet(packet))
             }
-            Decoded::TooLong(id, length) => {
+            Decoded::TooLong(topic, id, length) => {
                 let present = rest.len().min(length);
                 self.skipped = length - present;
                 self.processed += present;
-                Some(Incoming::TooLong(id))
+                Some(Incoming::TooLong(topic, id))
             }
         })
     }
@@ -83,6 +83,6 @@ mod tests {
             }
             assert!(inbox.bytes.len() < 100_000);
         }
-        assert_eq!(found, ["TooLong(None)", "Packet(PingResp)"]);
+        assert_eq!(found, ["TooLong(\"a\", None)", "Packet(PingResp)"]);
     }
 }

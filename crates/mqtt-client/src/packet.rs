@@ -105,8 +105,8 @@ pub enum Decoded<'a> {
     Incomplete,
     /// A packet, and its length.
     Packet(Packet<'a>, usize),
-    /// A message beyond the limit: its identifier, and its length.
-    TooLong(Option<u16>, usize),
+    /// A message beyond the limit: its topic, its identifier, and its length.
+    TooLong(&'a str, Option<u16>, usize),
 }
 
 /// Decodes the first packet of a stream.
@@ -126,9 +126,9 @@ pub fn decode(bytes: &[u8], version: ProtocolVersion) -> Result<Decoded<'_>, Bad
             return Ok(Decoded::Incomplete);
         }
         let mut fields = FieldReader { rest, kind };
-        fields.text()?;
+        let topic = fields.text()?;
         let id = if first & 0b110 == 0 { None } else { Some(fields.number()?) };
-        return Ok(Decoded::TooLong(id, total));
+        return Ok(Decoded::TooLong(topic, id, total));
     }
     let Some(body) = rest.get(..length) else { return Ok(Decoded::Incomplete) };
     let mut fields = FieldReader { rest: body, kind };
@@ -347,7 +347,7 @@ mod tests {
             let packet = message(version, "plant/a", &vec![0; MAX_PACKET_BYTES]);
             let total = packet.len();
             assert_eq!(decode(&packet[..100], version), Ok(Decoded::Incomplete));
-            assert_eq!(decode(&packet[..70_000], version), Ok(Decoded::TooLong(Some(7), total)));
+            assert_eq!(decode(&packet[..70_000], version), Ok(Decoded::TooLong("plant/a", Some(7), total)));
         }
     }
 

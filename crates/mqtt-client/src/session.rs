@@ -73,8 +73,8 @@ pub enum Event<'a> {
         /// Whether it was pushed before, in the life of this session.
         is_known: bool,
     },
-    /// A message beyond the limit.
-    TooLong,
+    /// A message beyond the limit, with its topic.
+    TooLong(&'a str),
     /// The broker has answered a ping, and has the acknowledgments that were sent before the ping.
     Confirmed,
     /// The broker has a message of the client, or refuses it: a code of 0x80 and more.
@@ -210,9 +210,9 @@ impl Session {
                 }
                 Event::Message { publish, digest, is_known }
             }
-            Incoming::TooLong(id) => {
+            Incoming::TooLong(topic, id) => {
                 self.pending.extend(id);
-                Event::TooLong
+                Event::TooLong(topic)
             }
             Incoming::Packet(Packet::PingResp) => {
                 self.is_answered = true;

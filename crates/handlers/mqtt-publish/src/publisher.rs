@@ -293,7 +293,7 @@ impl Work<'_> {
     fn handle_events(&mut self) -> Result<(), SessionError> {
         while let Some(event) = self.outlet.session.take_next()? {
             match event {
-                Event::Handled | Event::Confirmed | Event::TooLong => {}
+                Event::Handled | Event::Confirmed | Event::TooLong(_) => {}
                 Event::Connected { .. } => self.on_accepted(),
                 Event::Subscribed { refused, .. } => self.handler.lock().is_refused = !refused.is_empty(),
                 Event::Published { id, code } => self.outlet.on_published(id, code),

@@ -1,5 +1,6 @@
 //! The state of the handler for API and page.
 
+use oasis_wire::loss::{Cause, LossPlace};
 use serde_json::{Value, json};
 use std::{
     collections::BTreeMap,
@@ -70,6 +71,8 @@ impl PublisherState {
             "published_samples": self.published_samples,
             "repeated_samples": self.repeated_samples,
             "missing_samples": self.missing_samples,
+            "lost_before_dac": self.lost_samples(true),
+            "unpublished_samples": self.lost_samples(false),
             "refused_samples": self.refused_samples,
             "births": self.births,
             "commands": self.commands,
@@ -92,15 +95,33 @@ impl PublisherState {
         self.unsaved.as_ref().map(|why| format!("what is published cannot be remembered: {why}"))
     }
 
+    /// Returns the number of samples lost before they reached the DAC, or the number that the DAC did not publish. Samples that a recorder kept back do not
+    /// count.
+    fn lost_samples(&self, is_before_dac: bool) -> u64 {
+        let is_wanted = |word: &str| {
+            let cause = Cause::from_word(word).unwrap_or(Cause::Unexplained).entry();
+            let is_before = matches!(cause.place, LossPlace::Node | LossPlace::Channel | LossPlace::Unknown);
+            cause.is_loss && is_before == is_before_dac
+        };
+        self.missing_samples.iter().filter(|(word, _)| is_wanted(word)).map(|(_, count)| count).sum()
+    }
+
     /// Samples and instances that are not published.
     pub fn warnings(&self) -> Vec<String> {
         let refused = self
             .newest_refusal
             .as_ref()
             .map(|why| format!("MQTT: {} samples were refused, the newest: {why}", self.refused_samples));
-        let missing: u64 = self.missing_samples.values().sum();
-        let missing = (missing > 0)
-            .then(|| format!("MQTT: {missing} samples were not published, and declared as missing"));
+        let before = self.lost_samples(true);
+        let before = (before > 0).then(|| {
+            format!(
+                "MQTT: {before} samples were lost before they reached this DAC, and are declared as missing"
+            )
+        });
+        let unpublished = self.lost_samples(false);
+        let unpublished = (unpublished > 0).then(|| {
+            format!("MQTT: {unpublished} samples of this DAC were not published, and are declared as missing")
+        });
         let omitted = self.why_omitted.as_ref().map(|why| {
             format!("MQTT: {} instances are not published, the newest: {why}", self.omitted_instances)
         });
@@ -110,6 +131,27 @@ impl PublisherState {
         let commands = self
             .is_refused
             .then(|| "the broker refuses the subscription to commands: see its access rules".into());
-        [refused, missing, omitted, unacknowledged, commands].into_iter().flatten().collect()
+        [refused, before, unpublished, omitted, unacknowledged, commands].into_iter().flatten().collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn losses_before_the_dac_are_distinct_from_samples_that_it_did_not_publish() {
+        let missing = [("network", 5), ("ring_full", 2), ("log_retention", 30), ("kept_back", 400)];
+        let state = PublisherState { missing_samples: missing.into(), ..PublisherState::default() };
+        let warnings = state.warnings();
+        assert_eq!(
+            warnings,
+            [
+                "MQTT: 7 samples were lost before they reached this DAC, and are declared as missing",
+                "MQTT: 30 samples of this DAC were not published, and are declared as missing",
+            ]
+        );
+        let json = state.json("a broker");
+        assert_eq!((&json["lost_before_dac"], &json["unpublished_samples"]), (&7.into(), &30.into()));
     }
 }

@@ -225,7 +225,7 @@ impl Decoder {
             Ok(()) => self.counters.samples += 1,
             Err(why) => {
                 self.counters.refused_samples += 1;
-                self.counters.newest_refusal = Some(format!("{instance}: {why}"));
+                self.counters.newest_refusal = Some(why.to_string());
             }
         }
     }

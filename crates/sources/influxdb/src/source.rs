@@ -184,7 +184,7 @@ impl LineProtocolSource {
         counters.repeated_samples = nodes.repeated();
         (counters.nodes, counters.series) = (nodes.node_count(), nodes.instance_count());
         if let Some(first) = written.listed.first() {
-            counters.newest_refusal = Some(format!("line {}: {}", first.line, first.why));
+            counters.newest_refusal = Some(format!("line {} ({:?}): {}", first.line, first.text, first.why));
         }
     }
 

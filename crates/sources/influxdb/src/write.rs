@@ -5,6 +5,7 @@ use oasis_format::{
     columns::Cell,
     input::checked_time,
     line_protocol::{Field, Point, Points, cell, parse, series_key},
+    visible::Visible,
 };
 use oasis_source_node::{SourceNodes, SourceSample, push_node_name};
 use std::{borrow::Cow, collections::HashMap};
@@ -80,7 +81,8 @@ impl Writer<'_> {
                 }
                 Err(Why::Forbidden) => {
                     written.forbidden += 1;
-                    written.refuse(line, text, "write is not permitted for this instance".into());
+                    let (node, instance) = (Visible(&names.node), Visible(&names.instance));
+                    written.refuse(line, text, format!("write is not permitted for {node}/{instance}"));
                 }
                 Err(Why::Bad(why)) => written.refuse(line, text, why),
             }
@@ -90,11 +92,12 @@ impl Writer<'_> {
 
     fn push(&self, point: &Point<'_>, names: &mut Names, nodes: &mut SourceNodes) -> Result<u64, Why> {
         let time = point.time.map_or(i128::from(self.now), |time| self.precision.nanoseconds(time));
-        let time = checked_time(time).map_err(|why| Why::Bad(why.to_string()))?;
         self.name_node(point, &mut names.node)?;
         let tag = Some(&*self.config.node_tag).filter(|tag| !tag.is_empty());
         series_key(point, tag, &mut names.instance);
         let (node, instance) = (&*names.node, &*names.instance);
+        let time = checked_time(time);
+        let time = time.map_err(|why| Why::Bad(format!("{}/{}: {why}", Visible(node), Visible(instance))))?;
         if !(self.may_write)(node, instance) {
             return Err(Why::Forbidden);
         }

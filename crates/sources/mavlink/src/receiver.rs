@@ -222,7 +222,10 @@ impl Components {
         let sender = (frame.system, frame.component);
         if !self.known.contains_key(&sender) {
             if self.known.len() >= self.config.max_nodes {
-                return self.refuse(message.name, "there are more components than mavlink.max_nodes");
+                let node = self.config.node_name(frame.system, frame.component);
+                let name = message.name;
+                return self
+                    .refuse(format!("{node}/{name}: there are more components than mavlink.max_nodes"));
             }
             let node = self.config.node_name(frame.system, frame.component);
             let component = Component { node, way, heard: now, is_online: false, track: Track::default() };
@@ -246,7 +249,7 @@ impl Components {
         };
         match self.nodes.push_declared(&sample) {
             Ok(()) => self.counters.samples += 1,
-            Err(why) => self.refuse(message.name, &why.to_string()),
+            Err(why) => self.refuse(why.to_string()),
         }
     }
 
@@ -296,9 +299,9 @@ impl Components {
         true
     }
 
-    fn refuse(&mut self, message: &str, why: &str) {
+    fn refuse(&mut self, why: String) {
         self.counters.refused_messages += 1;
-        self.counters.newest_refusal = Some(format!("{message}: {why}"));
+        self.counters.newest_refusal = Some(why);
     }
 
     fn poll(&mut self, now: u64, offline_after: u64) {
@@ -368,7 +371,7 @@ impl MessageOutput<'_> {
         let sample = DeclaredSample { node, instance: MESSAGES, probe_type, time, row };
         if let Err(why) = self.nodes.push_declared(&sample) {
             self.counters.refused_messages += 1;
-            self.counters.newest_refusal = Some(format!("{MESSAGES}: {why}"));
+            self.counters.newest_refusal = Some(why.to_string());
         }
     }
 }

@@ -58,12 +58,12 @@ pub fn problem(links: &[Link]) -> Option<String> {
 pub fn warnings(counters: &ReceiverCounters) -> Vec<String> {
     let refusal = counters.newest_refusal.as_ref().map(|why| {
         let (refused, lost) = (counters.refused_messages, counters.lost_samples);
-        format!("MAVLink: {refused} messages refused, {lost} samples lost, the newest: {why}")
+        format!("MAVLink: {refused} messages refused, {lost} samples lost in this DAC, the newest: {why}")
     });
     let missing = (counters.missing_frames > 0).then(|| {
         let count = counters.missing_frames;
         format!(
-            "{count} frames of MAVLink are missing: numbers of frames have 8 bits, so that a loss of more than 255 in a row looks 256 shorter"
+            "MAVLink: {count} frames were lost before they reached this DAC: numbers of frames have 8 bits, so that a loss of more than 255 in a row looks 256 shorter"
         )
     });
     let unknown: Vec<_> = counters.unknown_messages.keys().map(u32::to_string).collect();

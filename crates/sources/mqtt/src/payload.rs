@@ -1,9 +1,13 @@
 //! Fields of a sample from the bytes of a message.
 
 use crate::config::PayloadFormat;
-use oasis_format::{columns::Cell, input::parse_time};
+use oasis_format::{
+    columns::Cell,
+    input::{BadJson, parse_json, parse_time},
+    visible::shortened,
+};
 use serde_json::Value;
-use std::borrow::Cow;
+use std::{borrow::Cow, collections::HashSet};
 
 /// The field of messages with one value.
 const VALUE: &str = "value";
@@ -21,9 +25,17 @@ pub enum BadPayload {
     /// Text is UTF-8.
     #[error("it is not UTF-8")]
     Text,
-    /// Not JSON.
+    /// Not JSON, or a number that is too large.
     #[error("it is no JSON: {0}")]
     Json(String),
+    /// An object has two members of one name.
+    #[error("{0}")]
+    Twice(BadJson),
+    /// Two values of the message have one name.
+    #[error(
+        "two values have the name {0:?}: names of members within each other are joined by points, so rename one"
+    )]
+    SameName(String),
     /// Not a number.
     #[error("it is no number")]
     Number,
@@ -37,8 +49,8 @@ pub enum BadPayload {
     #[error("it has more than {MAX_VALUES} values")]
     Values,
     /// A name that is too long.
-    #[error("the name of a value has more than {MAX_NAME_BYTES} bytes")]
-    Name,
+    #[error("the name {0:?} of a value has more than {MAX_NAME_BYTES} bytes")]
+    Name(String),
 }
 
 /// A message that was parsed.
@@ -57,8 +69,10 @@ impl<'a> Payload<'a> {
     /// If it has another format.
     pub fn parse(format: PayloadFormat, bytes: &'a [u8]) -> Result<Self, BadPayload> {
         if format == PayloadFormat::Json {
-            let document =
-                serde_json::from_slice(bytes).map_err(|error| BadPayload::Json(error.to_string()))?;
+            let document = parse_json(bytes).map_err(|why| match why {
+                BadJson::Syntax(why) => BadPayload::Json(why),
+                twice @ BadJson::Twice(_) => BadPayload::Twice(twice),
+            })?;
             return Ok(Self::Json(document));
         }
         let text = str::from_utf8(bytes).map_err(|_| BadPayload::Text)?;
@@ -86,7 +100,7 @@ impl<'a> Payload<'a> {
     /// Returns the values: those of an object by the names of its members, joined by points.
     ///
     /// # Errors
-    /// If there are too many, or a name is too long.
+    /// If there are too many, or a name is too long or there twice.
     pub fn fields(&self) -> Result<Fields<'_>, BadPayload> {
         let mut fields = Vec::new();
         match self {
@@ -94,6 +108,10 @@ impl<'a> Payload<'a> {
             Self::Json(Value::Object(members)) => {
                 for (name, value) in members {
                     flatten(name, value, &mut fields)?;
+                }
+                // Names of one object differ.
+                if members.values().any(|value| value.is_object() || value.is_array()) {
+                    check_names(&fields)?;
                 }
             }
             Self::Json(other) => flatten(VALUE, other, &mut fields)?,
@@ -107,10 +125,19 @@ fn number<'a>(text: &str) -> Result<Cell<'a>, BadPayload> {
     text.parse().map(Cell::Real).map_err(|_| BadPayload::Number)
 }
 
+/// Checks that values have different names.
+fn check_names(fields: &Fields<'_>) -> Result<(), BadPayload> {
+    let mut names = HashSet::with_capacity(fields.len());
+    match fields.iter().find(|(name, _)| !names.insert(&**name)) {
+        Some((name, _)) => Err(BadPayload::SameName(shortened(name))),
+        None => Ok(()),
+    }
+}
+
 /// Adds a value, and those inside it. The parser bounds the depth.
 fn flatten<'a>(name: &str, value: &'a Value, to: &mut Fields<'a>) -> Result<(), BadPayload> {
     if name.len() > MAX_NAME_BYTES {
-        return Err(BadPayload::Name);
+        return Err(BadPayload::Name(shortened(name)));
     }
     let cell = match value {
         Value::Object(members) => {
@@ -166,6 +193,17 @@ mod tests {
     }
 
     #[test]
+    fn values_of_one_name_are_refused() {
+        let json = |text: &str| shown(PayloadFormat::Json, text.as_bytes());
+        assert!(json(r#"{"x": 1, "x": 2}"#).starts_with(r#"the member "x" occurs twice"#));
+        assert!(json(r#"{"a.b": 3, "a": {"b": 4}}"#).starts_with(r#"two values have the name "a.b""#));
+        assert!(json(r#"{"a": [1], "a.0": 1}"#).starts_with(r#"two values have the name "a.0""#));
+        assert!(json(r#"{"a": {"b.c": 1, "b": {"c": 1}}}"#).contains(r#""a.b.c""#));
+        assert!(json(r#"{"a": {"b": null}, "a.b": 1}"#).starts_with("[("), "null is no value");
+        assert!(json(r#"{"a": 1, "b": 1e400}"#).contains(r#"the member "b": number out of range"#));
+    }
+
+    #[test]
     fn a_member_can_have_the_time() {
         let time = |text: &str| {
             let mut payload = Payload::parse(PayloadFormat::Json, text.as_bytes()).unwrap();
@@ -184,7 +222,8 @@ mod tests {
         let many = format!("[{}]", vec!["1"; MAX_VALUES + 1].join(","));
         assert_eq!(shown(PayloadFormat::Json, many.as_bytes()), BadPayload::Values.to_string());
         let long = format!("{{\"{}\": {{\"b\": 1}}}}", "a".repeat(MAX_NAME_BYTES));
-        assert_eq!(shown(PayloadFormat::Json, long.as_bytes()), BadPayload::Name.to_string());
+        let name = format!("{}…", "a".repeat(40));
+        assert_eq!(shown(PayloadFormat::Json, long.as_bytes()), BadPayload::Name(name).to_string());
         let deep = format!("{}{}", "[".repeat(10_000), "]".repeat(10_000));
         assert!(shown(PayloadFormat::Json, deep.as_bytes()).starts_with("it is no JSON"));
     }

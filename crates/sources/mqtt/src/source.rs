@@ -198,10 +198,10 @@ impl MqttSource {
                         run.receiver.receive(publish.topic, publish.payload, publish.is_retained, delivery);
                     }
                 }
-                Event::TooLong => {
+                Event::TooLong(topic) => {
                     state.messages += 1;
                     drop(state);
-                    run.receiver.refuse("", "a message has more than 1 MiB: send less at a time");
+                    run.receiver.refuse(topic, "the message has more than 1 MiB: send less at a time");
                 }
             }
         }

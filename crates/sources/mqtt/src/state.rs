@@ -72,7 +72,11 @@ impl SourceState {
         let receiver = &self.receiver;
         let refusal = receiver.newest_refusal.as_ref().map(|why| {
             let (refused, lost) = (receiver.refused_messages, receiver.lost_samples);
-            format!("MQTT: {refused} messages refused, {lost} samples lost, the newest: {why}")
+            format!("MQTT: {refused} messages refused, {lost} samples lost in this DAC, the newest: {why}")
+        });
+        let missing = (receiver.missing_messages > 0).then(|| {
+            let count = receiver.missing_messages;
+            format!("MQTT: {count} messages of Sparkplug were lost before they reached this DAC: see the gaps of the instances messages")
         });
         let sessions = (self.lost_sessions > 0).then(|| {
             let count = self.lost_sessions;
@@ -91,6 +95,6 @@ impl SourceState {
                 "messages are not recorded, and stored twice if the DAC is killed: {why}; see mqtt.directory"
             )
         });
-        [refusal, journal, sessions, refused, unacknowledged].into_iter().flatten().collect()
+        [refusal, missing, journal, sessions, refused, unacknowledged].into_iter().flatten().collect()
     }
 }

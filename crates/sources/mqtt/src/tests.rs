@@ -65,6 +65,24 @@ fn refused_messages_are_counted_with_a_reason() {
 }
 
 #[test]
+fn a_message_whose_values_clash_is_refused_with_their_name() {
+    let dac = Dac::new(Config::default());
+    let mut receiver = receiver(&dac, vec![subscription("plant/+", PayloadFormat::Json)]);
+    for (message, member) in [
+        (r#"{"a.b": 3, "a": {"b": 4}}"#, r#"the name "a.b""#),
+        (r#"{"x": 1, "x": 2}"#, r#"the member "x" occurs twice"#),
+        (r#"{"ok": 1, "x": 1e400}"#, r#"the member "x": number out of range"#),
+    ] {
+        receiver.receive("plant/a", message.as_bytes(), false, None);
+        let newest = receiver.counters().newest_refusal.clone().unwrap();
+        assert!(newest.starts_with("\"plant/a\": ") && newest.contains(member), "{newest}");
+    }
+    receiver.flush();
+    assert_eq!((receiver.counters().samples, receiver.counters().refused_messages), (0, 3));
+    assert!(dac.registry.instances().is_empty());
+}
+
+#[test]
 fn a_message_that_comes_again_after_a_restart_is_taken_once() {
     let folder = tempfile::tempdir().unwrap();
     let start = |dac: &Arc<Dac>| {

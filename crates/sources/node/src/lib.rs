@@ -41,7 +41,7 @@ pub use limits::SourceLimits;
 pub use lost::{LostSamples, SourceLoss};
 pub use message::{MessageSamples, SampleReference};
 pub use names::push_node_name;
-pub use rejected::Rejected;
+pub use rejected::{RefusedSample, Rejected};
 pub use repeats::Repeats;
 pub use sample::{DeclaredSample, SourceSample};
 pub use set::SourceNodes;

@@ -237,8 +237,8 @@ impl Link {
         last_sequence: u64,
     ) -> Result<Registration, Rejected> {
         let registered = self.node.register(name, probe_type);
-        let instance = registered.map_err(|failure| Rejected::refused(name, &failure))?;
-        let instance = instance.ok_or_else(|| Rejected::Refused(format!("{name:?}: it has no topic")))?;
+        let instance = registered.map_err(|failure| Rejected::refused(&failure))?;
+        let instance = instance.ok_or_else(|| Rejected::Refused("it has no topic".into()))?;
         let mut ledger = instance.ledger();
         ledger.continue_after(last_sequence);
         let run = ledger.run().unwrap_or_default();

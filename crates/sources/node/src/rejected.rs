@@ -2,6 +2,25 @@
 
 use crate::SourceLimits;
 use oasis_channel::Failure;
+use oasis_format::visible::Visible;
+
+/// A sample that is not taken, with its names.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{}/{}: {why}", Visible(node), Visible(instance))]
+pub struct RefusedSample {
+    /// The node, shortened.
+    node: String,
+    /// The instance, shortened.
+    instance: String,
+    /// The reason.
+    pub why: Rejected,
+}
+
+impl RefusedSample {
+    pub(crate) fn new(node: &str, instance: &str, why: Rejected) -> Self {
+        Self { node: quoted(node), instance: quoted(instance), why }
+    }
+}
 
 /// Why a sample is not taken. Nothing of it is stored.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -13,8 +32,13 @@ pub enum Rejected {
     #[error("the limit of {} instances is reached: raise max_series, or send fewer", .0.max_instances)]
     TooManyInstances(SourceLimits),
     /// The instance would have one field too many.
-    #[error("the limit of {} fields of an instance is reached", .0.max_fields)]
-    TooManyFields(SourceLimits),
+    #[error("the limit of {} fields of an instance is reached: {field:?} would be one more", limits.max_fields)]
+    TooManyFields {
+        /// The limits.
+        limits: SourceLimits,
+        /// The first field beyond, shortened.
+        field: String,
+    },
     /// A name is empty, too long, or has a sign that names cannot have.
     #[error("the {of} {name:?} cannot be a name: {why}")]
     Name {
@@ -26,11 +50,9 @@ pub enum Rejected {
         why: &'static str,
     },
     /// All fields have other types than before.
-    #[error("the field {field:?} has another type than before in {instance:?}: {was}, now {now}")]
+    #[error("the field {field:?} has another type than before: {was}, now {now}")]
     OtherType {
-        /// The instance.
-        instance: String,
-        /// The first such field.
+        /// The first such field, shortened.
         field: String,
         /// The type before.
         was: &'static str,
@@ -49,7 +71,7 @@ pub enum Rejected {
         max: usize,
     },
     /// The DAC refuses the node or the instance.
-    #[error("the DAC refuses {0}")]
+    #[error("the DAC refuses it: {0}")]
     Refused(String),
 }
 
@@ -58,10 +80,14 @@ const MAX_QUOTED_CHARACTERS: usize = 60;
 
 impl Rejected {
     pub(crate) fn name(of: &'static str, name: &str, why: &'static str) -> Self {
-        Self::Name { of, name: name.chars().take(MAX_QUOTED_CHARACTERS).collect(), why }
+        Self::Name { of, name: quoted(name), why }
     }
 
-    pub(crate) fn refused(name: &str, failure: &Failure) -> Self {
-        Self::Refused(format!("{name:?}: {}", failure.message))
+    pub(crate) fn refused(failure: &Failure) -> Self {
+        Self::Refused(failure.message.clone())
     }
+}
+
+pub(crate) fn quoted(name: &str) -> String {
+    name.chars().take(MAX_QUOTED_CHARACTERS).collect()
 }

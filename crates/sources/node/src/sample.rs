@@ -15,7 +15,7 @@ pub struct SourceSample<'a> {
     pub type_name: &'a str,
     /// Nanoseconds since 1970.
     pub time: u64,
-    /// Names and values. Of several fields of one name the last one counts.
+    /// Names and values. Of several fields of one name the last one counts, and the others are left out.
     pub fields: &'a [(Cow<'a, str>, Cell<'a>)],
 }
 

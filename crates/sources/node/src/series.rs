@@ -2,6 +2,7 @@
 
 use crate::{
     Rejected, SourceLimits, SourceSample,
+    rejected::quoted,
     rows::{MAX_SAMPLE_BYTES, PendingRows, check_row},
 };
 use oasis_format::{
@@ -35,7 +36,8 @@ struct TypedTable {
 }
 
 impl Series {
-    /// Adds the fields of a sample to the columns. Returns the number of fields that are left out because their type differs.
+    /// Adds the fields of a sample to the columns. Returns the number of fields that are left out because their type differs, or a later
+    /// field has their name.
     ///
     /// # Errors
     /// If no field is left, or a limit is exceeded: then no column is added.
@@ -52,8 +54,10 @@ impl Series {
             };
             let Some(known) = self.columns.get_mut(column) else { continue };
             if known.survey(*cell) {
-                if let Some(position) = self.positions_of_sample.get_mut(column) {
-                    *position = (*cell != Cell::Absent).then_some(at);
+                if let Some(position) = self.positions_of_sample.get_mut(column)
+                    && *cell != Cell::Absent
+                {
+                    left_out += u64::from(position.replace(at).is_some());
                 }
             } else {
                 left_out += 1;
@@ -62,8 +66,7 @@ impl Series {
         }
         if self.positions_of_sample.iter().all(Option::is_none) {
             return Err(first.map_or(Rejected::Empty, |(field, was, now)| Rejected::OtherType {
-                instance: sample.instance.into(),
-                field,
+                field: quoted(&field),
                 was: name_of_kind(was),
                 now: name_of_cell(now),
             }));
@@ -79,12 +82,13 @@ impl Series {
             return Err(Rejected::TooLong { bytes, max: MAX_SAMPLE_BYTES });
         }
         let new = sample.fields.iter().filter(|(name, _)| !self.positions.contains_key(&**name));
-        let mut count = self.columns.len();
-        for (name, _) in new {
+        for (number, (name, _)) in new.enumerate() {
             check_field_name(name)?;
-            count += 1;
+            if self.columns.len() + number >= limits.max_fields {
+                return Err(Rejected::TooManyFields { limits, field: quoted(name) });
+            }
         }
-        if count > limits.max_fields { Err(Rejected::TooManyFields(limits)) } else { Ok(()) }
+        Ok(())
     }
 
     fn add_column(&mut self, name: &str) -> usize {

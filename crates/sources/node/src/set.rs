@@ -1,8 +1,8 @@
 //! All nodes of a source.
 
 use crate::{
-    DeclaredSample, LostSamples, MessageSamples, Rejected, SampleReference, SourceLimits, SourceLoss,
-    SourceSample, node::SourceNode,
+    DeclaredSample, LostSamples, MessageSamples, RefusedSample, Rejected, SampleReference, SourceLimits,
+    SourceLoss, SourceSample, node::SourceNode,
 };
 use oasis_dac::Dac;
 use oasis_handler::StoredSamples;
@@ -82,19 +82,21 @@ impl SourceNodes {
     ///
     /// # Errors
     /// If nothing of the sample is taken.
-    pub fn push(&mut self, sample: &SourceSample<'_>) -> Result<u64, Rejected> {
+    pub fn push(&mut self, sample: &SourceSample<'_>) -> Result<u64, RefusedSample> {
         let limits = self.limits;
-        check_time(sample.time)?;
-        self.push_into(sample.node, sample.instance, |node| node.push(sample, limits))
+        let pushed = check_time(sample.time)
+            .and_then(|()| self.push_into(sample.node, sample.instance, |node| node.push(sample, limits)));
+        pushed.map_err(|why| RefusedSample::new(sample.node, sample.instance, why))
     }
 
     /// Adds a sample of a declared type; [`SourceNodes::flush`] sends it. An instance and its numbers continue with another type.
     ///
     /// # Errors
     /// If the sample is not taken.
-    pub fn push_declared(&mut self, sample: &DeclaredSample<'_>) -> Result<(), Rejected> {
-        check_time(sample.time)?;
-        self.push_into(sample.node, sample.instance, |node| node.push_declared(sample))
+    pub fn push_declared(&mut self, sample: &DeclaredSample<'_>) -> Result<(), RefusedSample> {
+        let pushed = check_time(sample.time)
+            .and_then(|()| self.push_into(sample.node, sample.instance, |node| node.push_declared(sample)));
+        pushed.map_err(|why| RefusedSample::new(sample.node, sample.instance, why))
     }
 
     fn push_into<T: Default>(
@@ -115,7 +117,7 @@ impl SourceNodes {
         }
         let limits = self.limits;
         let Some(node) = self.nodes.get_mut(name) else {
-            return Err(Rejected::Refused(format!("{name:?}: it is not connected")));
+            return Err(Rejected::Refused("its node is not connected".into()));
         };
         let is_new = !node.has(instance);
         if is_new {
@@ -155,7 +157,7 @@ impl SourceNodes {
             return Err(Rejected::TooManyNodes(self.limits));
         }
         let node = SourceNode::connect(self.dac.clone(), name, self.software);
-        let node = node.map_err(|failure| Rejected::refused(name, &failure))?;
+        let node = node.map_err(|failure| Rejected::refused(&failure))?;
         self.nodes.insert(name.to_owned(), node);
         Ok(())
     }
@@ -222,7 +224,7 @@ fn check_time(time: u64) -> Result<(), Rejected> {
     match i64::try_from(time) {
         Ok(_) => Ok(()),
         Err(_) => Err(Rejected::Refused(format!(
-            "the time {time} is later than the year 2262, in nanoseconds since 1970"
+            "its time {time} is later than the year 2262, in nanoseconds since 1970"
         ))),
     }
 }

@@ -22,7 +22,8 @@ fn push(
     fields: &[(&str, Cell<'_>)],
 ) -> Result<u64, Rejected> {
     let fields: Fields<'_> = fields.iter().map(|(name, cell)| (Cow::Borrowed(*name), *cell)).collect();
-    nodes.push(&SourceSample { node: "plant", instance, type_name: "Tank", time, fields: &fields })
+    let sample = SourceSample { node: "plant", instance, type_name: "Tank", time, fields: &fields };
+    nodes.push(&sample).map_err(|refused| refused.why)
 }
 
 fn instances(dac: &Dac, name: &str) -> Vec<Arc<Instance>> {
@@ -60,10 +61,7 @@ fn a_field_of_another_type_is_left_out() {
     let left_out = push(&mut nodes, "tank", 2, &[("a", Cell::Int(2)), ("b", Cell::Text("on"))]);
     assert_eq!(left_out, Ok(1));
     let error = push(&mut nodes, "tank", 3, &[("b", Cell::Text("on"))]).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "the field \"b\" has another type than before in \"tank\": a boolean, now a text"
-    );
+    assert_eq!(error.to_string(), "the field \"b\" has another type than before: a boolean, now a text");
     assert_eq!(push(&mut nodes, "tank", 3, &[]), Err(Rejected::Empty));
     nodes.flush();
     let tank = instances(&dac, "tank").pop().unwrap();
@@ -72,6 +70,16 @@ fn a_field_of_another_type_is_left_out() {
         (names(&tank), tank.ledger().last_sequence),
         (vec!["a".into(), "b".into(), "oasis.absent".into()], 2)
     );
+}
+
+#[test]
+fn a_second_value_of_a_field_is_counted_as_left_out() {
+    let dac = Dac::new(Config::default());
+    let mut nodes = nodes(&dac, SourceLimits::default());
+    let fields = [("a", Cell::Int(1)), ("a", Cell::Int(2)), ("a", Cell::Absent)];
+    assert_eq!(push(&mut nodes, "tank", 1, &fields), Ok(1));
+    assert_eq!(nodes.flush().count, 0);
+    assert_eq!(instances(&dac, "tank").pop().unwrap().ledger().last_sequence, 1);
 }
 
 #[test]
@@ -94,11 +102,15 @@ fn names_and_numbers_have_limits() {
     push(&mut nodes, "pump", 1, &one).unwrap();
     assert_eq!(push(&mut nodes, "valve", 1, &one), Err(Rejected::TooManyInstances(limits)));
     let three = [("a", Cell::Int(1)), ("b", Cell::Int(1)), ("c", Cell::Int(1))];
-    assert_eq!(push(&mut nodes, "tank", 1, &three), Err(Rejected::TooManyFields(limits)));
+    assert_eq!(
+        push(&mut nodes, "tank", 1, &three),
+        Err(Rejected::TooManyFields { limits, field: "c".into() })
+    );
     for node in ["other", "a/b", "*", ""] {
         let fields = [(Cow::Borrowed("a"), Cell::Int(1))];
         let sample = SourceSample { node, instance: "tank", type_name: "Tank", time: 1, fields: &fields };
-        assert!(nodes.push(&sample).is_err(), "{node:?}");
+        let refused = nodes.push(&sample).unwrap_err().to_string();
+        assert!(refused.starts_with(&format!("{node}/tank: ")), "{refused}");
     }
     let long = "x".repeat(600 * 1024);
     let error = push(&mut nodes, "pump", 2, &[("b", Cell::Text(&long))]).unwrap_err();
@@ -108,6 +120,22 @@ fn names_and_numbers_have_limits() {
     assert_eq!((nodes.node_count(), nodes.instance_count()), (1, 2));
     let newest = instances(&dac, "pump").pop().unwrap();
     assert_eq!(newest.ledger().last_sequence, 2, "what was refused has no number");
+}
+
+#[test]
+fn a_refusal_has_bounded_names_as_text() {
+    let dac = Dac::new(Config::default());
+    let mut nodes = nodes(&dac, SourceLimits::default());
+    let (node, instance) = ("\u{1b}[2J".repeat(1_000), "\u{202e}".repeat(1_000));
+    let fields = [(Cow::Borrowed("a"), Cell::Int(1))];
+    let sample =
+        SourceSample { node: &node, instance: &instance, type_name: "Tank", time: 1, fields: &fields };
+    let refused = nodes.push(&sample).unwrap_err().to_string();
+    assert!(refused.starts_with(r"\u{1b}[2J") && refused.contains(r"/\u{202e}"), "{refused}");
+    assert!(refused.len() < 1_500 && !refused.contains('\u{1b}'), "{refused}");
+    let late = SourceSample { node: "plant", instance: "tank", time: u64::MAX, ..sample };
+    let refused = nodes.push(&late).unwrap_err().to_string();
+    assert!(refused.starts_with("plant/tank: the DAC refuses it: its time"), "{refused}");
 }
 
 #[test]
@@ -165,7 +193,8 @@ fn a_declared_type_has_structs_and_continues_with_another_one() {
     };
     let (first, second) = (of("a"), of("b"));
     let push = |nodes: &mut SourceNodes, instance, probe_type: &Arc<ProbeType>, row: &[u8]| {
-        nodes.push_declared(&DeclaredSample { node: "plant", instance, probe_type, time: 1, row })
+        let sample = DeclaredSample { node: "plant", instance, probe_type, time: 1, row };
+        nodes.push_declared(&sample).map_err(|refused| refused.why)
     };
     for number in 0..5_000_u64 {
         push(&mut nodes, "tank", &first, &number.to_le_bytes()).unwrap();

@@ -81,9 +81,16 @@ impl<'de> Visitor<'de> for MessageSeed<'_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        let mut seen = 0_u64;
         while let Some(field) = map.next_key_seed(NameSeed(self.of))? {
             match field {
-                Some(field) => map.next_value_seed(ValueSeed { field, is_element: false, out: self.out })?,
+                Some(field) if seen & number_bit(field) != 0 => {
+                    return Err(A::Error::custom(format_args!("the member {:?} occurs twice", field.name)));
+                }
+                Some(field) => {
+                    seen |= number_bit(field);
+                    map.next_value_seed(ValueSeed { field, is_element: false, out: self.out })?;
+                }
                 None => {
                     map.next_value::<IgnoredAny>()?;
                 }
@@ -91,6 +98,11 @@ impl<'de> Visitor<'de> for MessageSeed<'_> {
         }
         Ok(())
     }
+}
+
+/// Returns the bit of a field among those of its message, whose numbers are below 64.
+fn number_bit(field: &FieldLayout) -> u64 {
+    1_u64.checked_shl(field.number).unwrap_or(0)
 }
 
 /// Finds a field by its name.

@@ -65,7 +65,7 @@ impl LogReader<'_, '_> {
         of_record.write(&mut RowWriter::new(&mut self.row), fields);
         let time = if record.time == 0 { record.observed } else { record.time };
         if let Err(why) = self.writer.push(self.probe_type, time, &self.row) {
-            self.writer.refuse(INSTANCE, &why.to_string());
+            self.writer.refuse(INSTANCE, &why.why.to_string());
         }
     }
 }

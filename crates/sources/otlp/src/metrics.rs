@@ -68,7 +68,7 @@ impl<'w, 'n, 'a> MetricReader<'w, 'n, 'a> {
         let is_rounded = self.point.write(described.shape, interval, &mut self.row);
         let is_known = known.is_some_and(|series| Arc::ptr_eq(&series.described, &described));
         if let Err(why) = self.writer.push(&described.probe_type, self.point.time, &self.row) {
-            return self.writer.refuse(&metric.name, &why.to_string());
+            return self.writer.refuse(&metric.name, &why.why.to_string());
         }
         self.writer.written.rounded += u64::from(is_rounded);
         if (!is_known || start > last_start)

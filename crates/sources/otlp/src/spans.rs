@@ -77,7 +77,7 @@ impl SpanReader<'_, '_> {
         let fields = span.fields.iter().map(|(name, value)| (&**name, &**value));
         record.write(&mut RowWriter::new(&mut self.row), fields);
         if let Err(why) = self.writer.push(self.probe_type, span.end, &self.row) {
-            self.writer.refuse(INSTANCE, &why.to_string());
+            self.writer.refuse(INSTANCE, &why.why.to_string());
         }
     }
 }

@@ -256,13 +256,18 @@ fn a_partial_success_counts_what_is_refused_in_both_forms() {
     let body = metrics(json!([gauge("a"), gauge("b")]));
     let (status, answer) = world.send_json("/v1/metrics", &body);
     assert_eq!((status, &answer["partialSuccess"]["rejectedDataPoints"]), (200, &json!("2")));
-    let text = "2 data points taken, 2 refused, the first: \"b\": the limit of 1 instances is reached";
+    let text =
+        "2 data points taken, 2 refused, the first: \"otlp-shop/b\": the limit of 1 instances is reached";
     let message = answer["partialSuccess"]["errorMessage"].as_str().unwrap();
     assert!(message.starts_with(text), "{message}");
     let body = to_protobuf(body.to_string().as_bytes(), &METRICS_REQUEST, 1 << 20).unwrap();
     let answer = world.send("/v1/metrics", PROTOBUF, &body);
-    let partial = [&[8, 2, 18, message.len() as u8], message.as_bytes()].concat();
-    let expected = [&[10, partial.len() as u8][..], &partial].concat();
+    let with_length = |field: &[u8], bytes: &[u8]| {
+        let mut length = field.to_vec();
+        oasis_wire::varint::put(bytes.len() as u64, &mut length);
+        [length, bytes.to_vec()].concat()
+    };
+    let expected = with_length(&[10], &with_length(&[8, 2, 18], message.as_bytes()));
     assert_eq!((answer.status, answer.body), (200, expected));
     assert_eq!(world.source.state()["refused_items"], 4);
 }
@@ -431,6 +436,18 @@ fn recorded_requests_are_whole() {
         (&state["log_records"], &state["spans"], &state["refused_items"]),
         (&json!(2), &json!(4), &json!(0))
     );
+}
+
+#[test]
+fn a_member_that_occurs_twice_is_refused_with_its_name() {
+    let world = World::new(OtlpConfig::default());
+    let point = r#"{"timeUnixNano": 1, "asDouble": 1.5, "asDouble": 2.5}"#;
+    let metric = format!(r#"{{"name": "queue", "gauge": {{"dataPoints": [{point}]}}}}"#);
+    let body = format!(r#"{{"resourceMetrics": [{{"scopeMetrics": [{{"metrics": [{metric}]}}]}}]}}"#);
+    let answer = world.send("/v1/metrics", JSON, body.as_bytes());
+    let text = String::from_utf8_lossy(&answer.body).into_owned();
+    assert_eq!((answer.status, text.contains("asDouble")), (400, true), "{text}");
+    assert!(text.contains("occurs twice"), "{text}");
 }
 
 proptest! {

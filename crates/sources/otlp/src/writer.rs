@@ -6,12 +6,14 @@ use crate::{
     names::{names_scopes, write_instance, write_node},
     walk::Resource,
 };
-use oasis_source_node::{DeclaredSample, Rejected, SourceNodes};
+use oasis_source_node::{DeclaredSample, RefusedSample, SourceNodes};
 use oasis_wire::schema::ProbeType;
 use std::sync::Arc;
 
 /// Most characters of a reason: it can quote names of the sender.
 const MAX_REASON_CHARACTERS: usize = 300;
+/// Most characters of a name in it.
+const MAX_NAME_CHARACTERS: usize = 60;
 
 /// The outcome of a request.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -117,7 +119,7 @@ impl<'a> Writer<'a> {
     ///
     /// # Errors
     /// If it is rejected.
-    pub fn push(&mut self, probe_type: &Arc<ProbeType>, time: u64, row: &[u8]) -> Result<(), Rejected> {
+    pub fn push(&mut self, probe_type: &Arc<ProbeType>, time: u64, row: &[u8]) -> Result<(), RefusedSample> {
         let Ok(node) = &self.node else { return Ok(()) };
         self.written.untimed += u64::from(time == 0);
         let time = if time == 0 { self.now } else { time };
@@ -136,8 +138,9 @@ impl<'a> Writer<'a> {
     pub fn refuse(&mut self, name: &str, why: &str) {
         self.written.refused += 1;
         self.written.reason.get_or_insert_with(|| {
-            let name: String = name.chars().take(60).collect();
-            format!("{name:?}: {why}").chars().take(MAX_REASON_CHARACTERS).collect()
+            let short = |name: &str| name.chars().take(MAX_NAME_CHARACTERS).collect::<String>();
+            let node = self.node.as_ref().map(|node| format!("{}/", short(node))).unwrap_or_default();
+            format!("{:?}: {why}", node + &short(name)).chars().take(MAX_REASON_CHARACTERS).collect()
         });
     }
 }

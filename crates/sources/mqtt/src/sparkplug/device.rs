@@ -1,9 +1,15 @@
 //! A device, or an edge node itself, between its birth and its death.
 
-use oasis_format::columns::{Cell, Column, ColumnTable, Kind};
+use oasis_format::{
+    columns::{Cell, Column, ColumnTable, Kind},
+    visible::shortened,
+};
 use oasis_mqtt_client::sparkplug::{MetricValue, Metrics, example};
 use oasis_wire::schema::ProbeType;
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+};
 
 /// The metrics of a birth, with their last values.
 #[derive(Debug)]
@@ -30,8 +36,8 @@ enum Scalar {
 }
 
 /// A metric that the birth did not have.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct UnknownMetric;
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnknownMetric(pub String);
 
 impl Device {
     /// Makes a type of the metrics of a birth.
@@ -46,7 +52,8 @@ impl Device {
                 left_out += 1;
                 continue;
             };
-            if positions.contains_key(name) {
+            if let Some(position) = positions.get(name) {
+                aliases.extend(metric.alias.map(|alias| (alias, *position)));
                 continue;
             }
             let mut column = Column::new(name).with_unit(metric.unit.map(str::to_owned));
@@ -64,7 +71,8 @@ impl Device {
         Self { positions, aliases, datatypes, values, table, row: Vec::new(), left_out }
     }
 
-    /// Makes a row of each time of a payload, in its order. A row has the last values of the metrics that are not sent.
+    /// Makes a row of each time of a payload, in its order, and another one where a metric has a second value. A row has the last values of the
+    /// metrics that are not sent.
     ///
     /// # Errors
     /// If a metric is unknown; those before it are taken.
@@ -83,7 +91,11 @@ impl Device {
             let (time, is_historical) = (time_of(first), first.is_historical);
             let is_same =
                 |metric: &&MetricValue<'_>| time_of(metric) == time && metric.is_historical == is_historical;
-            let count = rest.iter().take_while(is_same).count();
+            let mut seen = HashSet::new();
+            let is_new = |metric: &&MetricValue<'_>| {
+                self.position(metric).is_none_or(|position| seen.insert(position))
+            };
+            let count = rest.iter().take_while(is_same).take_while(is_new).count();
             let (group, after) = rest.split_at(count);
             rest = after;
             // The past has no other values, and does not change the present.
@@ -104,19 +116,25 @@ impl Device {
         Ok(())
     }
 
+    /// Returns the column of a metric of data.
+    fn position(&self, metric: &MetricValue<'_>) -> Option<usize> {
+        let of_alias = metric.alias.and_then(|alias| self.aliases.get(&alias));
+        of_alias.or_else(|| metric.name.and_then(|name| self.positions.get(name))).copied()
+    }
+
     /// Takes values. Returns whether there is one.
     fn take(&mut self, metrics: &[MetricValue<'_>]) -> Result<bool, UnknownMetric> {
         let mut is_any = false;
         for metric in metrics {
-            let of_alias = metric.alias.and_then(|alias| self.aliases.get(&alias));
-            let position =
-                of_alias.or_else(|| metric.name.and_then(|name| self.positions.get(name))).copied();
-            let Some(position) = position else {
+            let Some(position) = self.position(metric) else {
                 // Births name metrics of other types, which data may have as well.
                 if self.left_out > 0 {
                     continue;
                 }
-                return Err(UnknownMetric);
+                let of_alias =
+                    || metric.alias.map_or_else(String::new, |alias| format!("with the alias {alias}"));
+                let name = metric.name.map_or_else(of_alias, |name| format!("{:?}", shortened(name)));
+                return Err(UnknownMetric(name));
             };
             let datatype = self.datatypes.get(position).copied().unwrap_or_default();
             if let Some(value) = self.values.get_mut(position) {

@@ -1,12 +1,12 @@
 //! Edge nodes: their births, deaths and sequence numbers (6.4.4, 6.4.7).
 
 use super::{
-    device::Device,
+    device::{Device, UnknownMetric},
     topic::{Kind, SparkplugTopic},
 };
 use oasis_format::columns::{Cell, Column, ColumnTable};
 use oasis_mqtt_client::sparkplug::{Metrics, SESSION_NUMBER, rebirth};
-use oasis_source_node::{DeclaredSample, Rejected, SourceLoss, SourceNodes};
+use oasis_source_node::{DeclaredSample, RefusedSample, SourceLoss, SourceNodes};
 use std::collections::HashMap;
 
 /// The instance with a sample for each message of an edge node. Its numbers follow those of Sparkplug, so that it has their gaps.
@@ -183,8 +183,8 @@ impl Edge {
                 Err(why) => taken.refused = Some(why.to_string()),
             }
         });
-        if rows.is_err() {
-            (taken.refused, taken.needs_birth) = (Some("its birth lacks a metric".into()), true);
+        if let Err(UnknownMetric(metric)) = rows {
+            (taken.refused, taken.needs_birth) = (Some(format!("its birth lacks the metric {metric}")), true);
         }
         if taken.refused.is_some() && topic.kind == Kind::Birth {
             // A birth that is not taken keeps no memory.
@@ -234,7 +234,7 @@ impl MessageTable {
         missing: u32,
         now: u64,
         nodes: &mut SourceNodes,
-    ) -> Result<(), Rejected> {
+    ) -> Result<(), RefusedSample> {
         let sequence = payload.sequence.unwrap_or_default();
         let cells = [
             Cell::Text(topic.word),

@@ -110,6 +110,21 @@ fn a_birth_makes_types_with_units_and_data_by_alias_has_the_last_values_of_the_r
 }
 
 #[test]
+fn a_second_value_of_a_metric_is_another_sample_also_under_a_second_alias() {
+    let mut host = Host::new();
+    host.birth();
+    let values = [changed(1, &double(2.0)), changed(2, &number(10, 3)), changed(1, &double(3.0))];
+    let taken = host.receive("spBv1.0/plant/DDATA/hall/tank", &payload(2, &values));
+    assert_eq!(taken.samples, 2);
+    assert_eq!(host.newest("tank")[..2], [Value::Real64(3.0), Value::Int(3)]);
+    let twice = [born("level", 1, 10, "m", &double(1.5)), born("level", 2, 10, "m", &double(2.5))];
+    let taken = host.receive("spBv1.0/plant/DBIRTH/hall/tank", &payload(3, &twice));
+    assert_eq!((taken.samples, taken.left_out), (2, 0));
+    let taken = host.receive("spBv1.0/plant/DDATA/hall/tank", &payload(4, &[changed(2, &double(4.0))]));
+    assert_eq!((taken.samples, &host.newest("tank")[0]), (1, &Value::Real64(4.0)));
+}
+
+#[test]
 fn a_gap_of_the_sequence_is_a_gap_and_births_are_asked_for() {
     let mut host = Host::new();
     host.birth();

@@ -14,6 +14,7 @@ mod removed;
 mod secrets;
 #[cfg(feature = "live")]
 mod sections;
+mod suggestions;
 
 #[cfg(not(feature = "live"))]
 pub use offline::Config;
@@ -34,7 +35,7 @@ impl Config {
             .and_then(|file| (&file).take(file::MAX_FILE_BYTES + 1).read_to_end(&mut bytes).map(|_| file));
         let file = read.with_context(|| format!("cannot read the configuration {}", path.display()))?;
         let within = || format!("in the configuration {}", path.display());
-        let settings: Self = file::parse(&bytes).with_context(within)?;
+        let settings: Self = file::parse(&bytes).map_err(suggestions::add).with_context(within)?;
         if let Some(key) = secrets::found(&bytes) {
             private_file::check(&file, path)
                 .with_context(|| format!("{key} has a password"))
@@ -65,6 +66,26 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let error = format!("{:#}", Config::read(Some(folder.path())).unwrap_err());
         assert!(error.contains(&folder.path().display().to_string()), "{error}");
+    }
+
+    #[test]
+    fn a_key_that_is_unknown_in_any_section_has_a_suggestion() {
+        let suggested = |text: &str| {
+            format!("{:#}", suggestions::add(file::parse::<Config>(text.as_bytes()).unwrap_err()))
+        };
+        let error = suggested("[archiv]\n");
+        assert!(error.contains("did you mean `archive`?"), "{error}");
+        let error = suggested("[archive]\npinned_percnt = 1\n");
+        assert!(error.contains("did you mean `pinned_percent`?"), "{error}");
+        #[cfg(feature = "mqtt")]
+        {
+            let error = suggested("[mqtt]\nsubscribe = [{ topicc = \"a\" }]\n");
+            assert!(error.ends_with("did you mean `topic`?") && error.contains("line 2"), "{error}");
+            let error = suggested("[mqtt]\nsubscribe = [{ topic = \"a\", format = \"jsn\" }]\n");
+            assert!(error.ends_with("did you mean `json`?"), "{error}");
+        }
+        let error = suggested("[archive]\nqqqqqqqqqq = 1\n");
+        assert!(!error.contains("did you mean"), "{error}");
     }
 
     #[cfg(feature = "live")]

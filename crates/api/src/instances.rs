@@ -27,11 +27,19 @@ const PAGE_BYTES: usize = 1024 * 1024;
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Instances {
     /// By topic number.
-    instances: Vec<InstanceView>,
+    instances: Vec<ListedInstance>,
     /// Number of instances on all pages.
     total: usize,
     /// `after` for the next instances; null after the last one.
     next: Option<String>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct ListedInstance {
+    #[serde(flatten)]
+    view: InstanceView,
+    /// Samples missing on the way to the DAC since it started; the ledger has the causes.
+    missing: u64,
 }
 
 #[derive(Debug, Deserialize, IntoParams)]
@@ -64,7 +72,7 @@ pub async fn instances(
     }
     let Some(limit) = limit else {
         let fields = Map::from_iter([("total".into(), total.into()), ("next".into(), None::<&str>.into())]);
-        let views = found.into_iter().map(move |known| view::instance(&doors.dac.registry, &known));
+        let views = found.into_iter().map(move |known| listed(&doors, &known));
         return Ok(streamed_list(fields, "instances", views));
     };
     let instances = page(&doors, &found, limit.clamp(1, MAX_LIMIT));
@@ -75,10 +83,10 @@ pub async fn instances(
 }
 
 /// The first instances: as many as are wanted and fit into a page, at least one if there are any.
-fn page(doors: &Doors, found: &[Arc<Instance>], limit: usize) -> Vec<InstanceView> {
+fn page(doors: &Doors, found: &[Arc<Instance>], limit: usize) -> Vec<ListedInstance> {
     let (mut bytes, mut page) = (0, Vec::new());
     for known in found.iter().take(limit) {
-        let view = view::instance(&doors.dac.registry, known);
+        let view = listed(doors, known);
         bytes += serde_json::to_vec(&view).map_or(0, |json| json.len());
         if bytes > PAGE_BYTES && !page.is_empty() {
             break;
@@ -86,6 +94,11 @@ fn page(doors: &Doors, found: &[Arc<Instance>], limit: usize) -> Vec<InstanceVie
         page.push(view);
     }
     page
+}
+
+fn listed(doors: &Doors, known: &Instance) -> ListedInstance {
+    let missing = known.ledger().missing;
+    ListedInstance { view: view::instance(&doors.dac.registry, known), missing }
 }
 
 /// The topic in `EPOCH:TOPIC`.

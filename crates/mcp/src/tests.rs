@@ -6,6 +6,8 @@ use std::sync::Mutex;
 #[derive(Default)]
 struct Plant {
     asked: Mutex<Vec<ApiRequest>>,
+    /// Whether the list of instances has two pages.
+    has_pages: bool,
     /// The verbs of the caller.
     verbs: Vec<&'static str>,
 }
@@ -13,12 +15,17 @@ struct Plant {
 impl DacApi for Plant {
     async fn send(&self, request: ApiRequest) -> Result<Value, ApiError> {
         let path = request.path.clone();
+        let is_second_page = request.query.iter().any(|(name, value)| *name == "after" && value == "00aa:3");
         self.asked.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).push(request);
         Ok(match path.as_str() {
             "/session" => json!({"verbs": self.verbs}),
-            "/instances" => {
-                json!({"instances": [{"id": 3, "node": "plant-7", "instance": "pump", "type": "Pump"}], "next": null})
+            "/instances" if is_second_page => {
+                json!({"instances": [{"id": 4, "node": "plant-7", "instance": "valve", "missing": 0}], "next": null})
             }
+            "/instances" => json!({
+                "instances": [{"id": 3, "node": "plant-7", "instance": "pump", "type": "Pump", "missing": 7}],
+                "next": if self.has_pages { json!("00aa:3") } else { Value::Null },
+            }),
             "/instances/3" => json!({
                 "node": "plant-7", "instance": "pump",
                 "schema": {"name": "Pump", "doc": "A pump.", "metrics": [{"name": "speed", "unit": "/min"}]},
@@ -101,6 +108,16 @@ async fn who_may_not_command_is_not_offered_it() {
         let tools = request(&plant, "tools/list", json!({})).await["result"]["tools"].to_string();
         assert_eq!(tools.contains("send_command"), is_offered);
     }
+}
+
+#[tokio::test]
+async fn the_list_of_instances_has_missing_samples_and_all_pages() {
+    let plant = Plant { has_pages: true, ..Plant::default() };
+    let (text, is_error) = call(&plant, "list_instances", json!({})).await;
+    let answer: Value = serde_json::from_str(&text).unwrap();
+    let missing = |at: usize| (&answer["instances"][at]["instance"], &answer["instances"][at]["missing"]);
+    assert!(!is_error, "{text}");
+    assert_eq!([missing(0), missing(1)], [(&json!("pump"), &json!(7)), (&json!("valve"), &json!(0))]);
 }
 
 #[tokio::test]

@@ -19,7 +19,7 @@ const DEFAULT_INSTANCES: usize = 100;
 pub const TOOL: Tool = Tool {
     name: "list_instances",
     title: "List probe instances",
-    description: "Lists probe instances by NODE/INSTANCE with type, state (online, offline, …), kind and rate. Begin here.",
+    description: "Lists probe instances by NODE/INSTANCE with type, state (online, offline, …), kind, rate and the number of missing samples. Begin here.",
     properties: || {
         json!({
             "pattern": {"type": "string", "description": "only NODE/INSTANCE that match, such as plant-*/pump; a * stands for any text"},
@@ -45,7 +45,7 @@ pub async fn run(api: &impl DacApi, arguments: Value) -> Result<Value, ApiError>
         let page = ApiRequest::get("/instances").with("limit", PAGE_SIZE).with_some("after", after.take());
         let mut page = api.send(page).await?;
         found.extend(taken(&mut page, "instances").iter().filter(|one| matches(&pattern, one)).map(shown));
-        after = page["next"].as_u64();
+        after = page["next"].as_str().map(str::to_owned);
         if after.is_none() {
             break;
         }
@@ -71,5 +71,5 @@ fn matches(wanted: &str, instance: &Value) -> bool {
 }
 
 fn shown(instance: &Value) -> Value {
-    fields(instance, &["node", "instance", "type", "state", "enabled", "kind", "hertz", "labels"])
+    fields(instance, &["node", "instance", "type", "state", "enabled", "kind", "hertz", "missing", "labels"])
 }

@@ -1,6 +1,8 @@
 //! Topics of Mosquitto.
 
-use crate::harness::{Oasis, eventually_shown, get, has_program, instance as find_instance, own_address};
+use crate::harness::{
+    Oasis, eventually, eventually_shown, get, has_program, instance as find_instance, oasis, own_address,
+};
 use oasis_tls::{Authority, Lifetime};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
@@ -184,12 +186,67 @@ fn each_message_is_a_sample_in_both_versions() {
         );
         let state = until(&dac, "the last message", |state| state["samples"] == 501);
         assert_eq!(state["refused_messages"], 2, "{state}");
+        let newest = state["newest_refusal"].as_str().unwrap();
+        assert!(newest.starts_with("\"plant/tank/state\": ") && newest.contains("1 MiB"), "{newest}");
         assert_eq!(values(&dac, "plant-tank", "state", "rpm"), [900.0]);
         let document = get(&dac, "/api/v1/samples?node=plant-tank&instance=state&from=earliest");
         let sample = &document["messages"][0]["samples"][0];
         assert_eq!(sample["time"], 1_764_424_800_123_000_000_u64, "{document}");
         assert_eq!(sample["metrics"]["pump.on"], true);
     }
+}
+
+#[test]
+fn messages_whose_members_clash_are_refused_with_topic_and_member() {
+    if !has_program(MOSQUITTO, "mosquitto mosquitto-clients") {
+        return;
+    }
+    let broker = Broker::start("allow_anonymous true");
+    let folder = tempfile::tempdir().unwrap();
+    let dac =
+        dac(folder.path(), &format!("url = 'mqtt://{}'\nsubscribe = [{{ topic = '#' }}]\n", broker.address));
+    until_subscribed(&dac);
+    for (number, (message, member)) in [
+        (r#"{"a.b": 3, "a": {"b": 4}}"#, "\"a.b\""),
+        (r#"{"p": {"x": 1, "x": 2}}"#, "\"p.x\" occurs twice"),
+        (r#"{"ok": 1, "x": 1e400}"#, "\"x\": number out of range"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        broker.publish("plant/tank", &format!("{message}\n"), &[]);
+        let state = until(&dac, member, |state| state["refused_messages"] == number + 1);
+        let newest = state["newest_refusal"].as_str().unwrap();
+        assert!(newest.starts_with("\"plant/tank\": ") && newest.contains(member), "{newest}");
+        assert_eq!(state["samples"], 0);
+    }
+}
+
+#[test]
+fn names_with_a_backslash_are_the_same_everywhere() {
+    if !has_program(MOSQUITTO, "mosquitto mosquitto-clients") {
+        return;
+    }
+    let broker = Broker::start("allow_anonymous true");
+    let folder = tempfile::tempdir().unwrap();
+    let subscribe = "{ topic = 'plant/+/#', node = 'plant-{1}', instance = '{topic}' }";
+    let dac = dac(folder.path(), &format!("url = 'mqtt://{}'\nsubscribe = [{subscribe}]\n", broker.address));
+    until_subscribed(&dac);
+    broker.publish(r"plant/a\b/x\n", "{\"v\\\\w\": 7}\n", &[]);
+    until(&dac, "the sample", |state| state["samples"] == 1);
+    let run = |arguments: &[&str]| {
+        let output = oasis().args(arguments).args(["--url", dac.http()]).output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let listed = run(&["list", r"a\b/x\n"]);
+    assert!(listed.contains(r"plant-a\b/plant/a\b/x\n"), "{listed}");
+    let tail = ["tail", r"plant-a\b/plant/a\b/x\n", "--last", "1", "--to", "now"];
+    assert!(run(&tail).contains(r"plant-a\b/plant/a\b/x\n #1 v\w=7"), "{}", run(&tail));
+    let query = r#"SELECT "v\w" FROM plant WHERE node = 'plant-a\b' AND instance = 'plant/a\b/x\n'"#;
+    eventually("the row", || (run(&["sql", query]) == "v\\w\n7\n").then_some(()));
+    let metrics =
+        ureq::get(format!("{}/metrics", dac.http())).call().unwrap().body_mut().read_to_string().unwrap();
+    assert!(metrics.contains(r#"plant_v_w{node="plant-a\\b",instance="plant/a\\b/x\\n"} 7"#), "{metrics}");
 }
 
 #[test]

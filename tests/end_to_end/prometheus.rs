@@ -1,6 +1,6 @@
 //! Remote write, from Debian's Prometheus.
 
-use crate::harness::{Oasis, eventually, eventually_shown, get, has_program, instance, oasis};
+use crate::harness::{Oasis, eventually, eventually_shown, get, has_program, instance, oasis, own_address};
 use serde_json::{Value, json};
 use std::{
     collections::BTreeSet,
@@ -222,7 +222,40 @@ fn a_loop_through_prometheus_makes_no_new_instances_and_is_counted() {
     assert!(nodes.is_subset(&BTreeSet::from(["prometheus", &of_exporter, &of_dac])), "{nodes:?}");
     let output = oasis().args(["handlers", "--url", dac.http()]).output().unwrap();
     let table = String::from_utf8(output.stdout).unwrap();
-    assert!(table.contains("samples left out that come from this DAC"), "{table}");
+    assert!(table.contains("samples left out of instances that this DAC has itself"), "{table}");
+}
+
+#[test]
+fn a_dac_that_scrapes_itself_takes_its_counters_alone_and_another_one_takes_all() {
+    let (folder, listen) = (tempfile::tempdir().unwrap(), own_address());
+    let config = folder.path().join("oasis.toml");
+    let scrape = format!("scrape = ['http://{listen}/metrics']\nscrape_interval = 0.1\n");
+    fs::write(&config, format!("[prometheus]\nenabled = true\n{scrape}\n[doors]\nrate_limit = 0\n")).unwrap();
+    let first = Oasis::dac_at(&listen, &own_address(), &["--config", config.to_str().unwrap()]);
+    let node = format!("prometheus-{listen}");
+    let names = |dac: &Oasis| -> BTreeSet<String> {
+        let all = get(dac, "/api/v1/instances")["instances"].as_array().unwrap().clone();
+        let name =
+            |one: &Value| format!("{}/{}", one["node"].as_str().unwrap(), one["instance"].as_str().unwrap());
+        all.iter().map(name).collect()
+    };
+    let state = |dac: &Oasis| {
+        let all = get(dac, "/api/v1/handlers")["handlers"].as_array().unwrap().clone();
+        all.into_iter().find(|one| one["name"] == "prometheus").unwrap()["state"].clone()
+    };
+    // A hundred instances in ten scrapes: a loop would double them with each.
+    eventually("samples that come back", || {
+        (state(&first)["looped_samples"].as_u64() > Some(1_000)).then_some(())
+    });
+    let all = names(&first);
+    assert!(all.contains(&format!("{node}/oasis_dac_nodes_online")), "{all:?}");
+    assert!(!all.iter().any(|name| name.contains("node=")), "{all:?}");
+
+    let other = tempfile::tempdir().unwrap();
+    let second = dac(other.path(), &format!("node_prefix = 'second'\n{scrape}"));
+    let series = format!("exported_instance=oasis_dac_nodes_online,node={node}");
+    let is_taken = || names(&second).iter().any(|name| name.ends_with(&series)).then_some(());
+    eventually("the ledger of the first DAC", is_taken);
 }
 
 #[test]

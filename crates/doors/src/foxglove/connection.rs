@@ -35,6 +35,8 @@ const RECHECK_INTERVAL: Duration = Duration::from_millis(500);
 const GOODBYE_TIMEOUT: Duration = Duration::from_millis(500);
 /// Most messages that are not understood, after which a viewer is closed.
 const MAX_INVALID_MESSAGES: u32 = 100;
+/// Most characters of a message about a refused one.
+const MAX_STATUS_CHARACTERS: usize = 500;
 /// Capabilities of the protocol that the DAC has.
 const CAPABILITIES: &[&str] = &["parameters", "services"];
 /// Encodings of calls of services.
@@ -313,6 +315,8 @@ impl Connection {
         if self.invalid_messages > MAX_INVALID_MESSAGES {
             return Err(End::Closed(CloseCode::POLICY, "more than 100 bad messages"));
         }
+        // A message may quote names of the viewer.
+        let message: String = message.chars().take(MAX_STATUS_CHARACTERS).collect();
         ServerMessage::status(StatusLevel::Error, message).write(&mut self.out);
         Ok(())
     }

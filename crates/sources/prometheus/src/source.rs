@@ -152,7 +152,9 @@ impl RemoteWriteSource {
         });
         let looped = counters.newest_loop.as_ref().map(|series| {
             let count = counters.looped_samples;
-            format!("{count} samples left out that come from this DAC, the newest: {series}; {LOOP_REMEDY}")
+            format!(
+                "{count} samples left out of instances that this DAC has itself, the newest: {series}; {LOOP_REMEDY}"
+            )
         });
         refusal.into_iter().chain(looped).chain(histograms).chain(failure).collect()
     }
@@ -251,7 +253,7 @@ impl RemoteWriteSource {
             if counters.newest_loop.is_none() {
                 tracing::warn!(
                     series,
-                    "samples come from this DAC and are left out (prometheus): {LOOP_REMEDY}"
+                    "samples of instances that this DAC has itself are left out (prometheus): {LOOP_REMEDY}"
                 );
             }
             counters.newest_loop = Some(series.clone());

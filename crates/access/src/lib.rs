@@ -42,6 +42,7 @@ mod rights;
 mod target;
 // The content of the accounts.
 mod document;
+mod guess;
 mod last_use;
 mod password;
 mod policy;

@@ -1,0 +1,108 @@
+//! Passwords that are tried first by whoever guesses: NIST SP 800-63B, section 3.1.1.2, asks for such a list.
+//!
+//! An account allows 14,400 guesses a day, so a list of that order is enough.
+
+/// Passwords that leaked most often, as [`core`] makes them, in order: those of the list of zxcvbn, which is under the MIT license.
+const COMMON: &str = include_str!("common_passwords.txt");
+/// Letters that a password has at least between other signs at its ends.
+const MIN_CORE_CHARS: usize = 4;
+
+/// Returns why a password is tried early; `None` if it is not.
+pub fn tried_first(password: &str) -> Option<&'static str> {
+    let lower: Vec<char> = password.to_lowercase().chars().collect();
+    let part = repeated(&lower);
+    let core = core(part);
+    if core.chars().count() < MIN_CORE_CHARS {
+        Some("hardly any letters, or the same again and again")
+    } else if is_sequence(part) {
+        Some("a sequence")
+    } else if is_common(&core) {
+        Some("a common password")
+    } else {
+        None
+    }
+}
+
+/// Returns the part that repeats, or all.
+fn repeated(password: &[char]) -> &[char] {
+    let repeats = |period: &usize| {
+        let (part, rest) = password.split_at(*period);
+        rest.chunks(*period).all(|chunk| part.starts_with(chunk))
+    };
+    let period = (1..=password.len() / 2).find(repeats).unwrap_or(password.len());
+    &password[..period]
+}
+
+/// Removes digits and signs at both ends, and replaces those within that stand for letters.
+fn core(password: &[char]) -> String {
+    let is_letter = |letter: &char| letter.is_alphabetic();
+    let first = password.iter().position(is_letter).unwrap_or(password.len());
+    let end = password.iter().rposition(is_letter).map_or(first, |last| last + 1);
+    let letter = |sign: &char| match sign {
+        '0' => 'o',
+        '1' | '!' => 'l',
+        '3' => 'e',
+        '4' | '@' => 'a',
+        '5' | '$' => 's',
+        '7' => 't',
+        other => *other,
+    };
+    password[first..end].iter().map(letter).collect()
+}
+
+/// Whether each sign is the one before, or the next in the alphabet, in one direction.
+fn is_sequence(password: &[char]) -> bool {
+    let step = |pair: &[char]| u32::from(pair[1]).wrapping_sub(u32::from(pair[0]));
+    let mut steps = password.windows(2).map(step);
+    let first = steps.next();
+    matches!(first, Some(0 | 1 | u32::MAX)) && steps.all(|step| Some(step) == first)
+}
+
+fn is_common(core: &str) -> bool {
+    COMMON.lines().any(|common| common == core)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn passwords_that_many_people_have_are_tried_first() {
+        for common in [
+            "aaaaaaaaaaaaaaaa",
+            "abababababab",
+            "abcdefghijkl",
+            "password1234",
+            "PasswordPassword",
+            "qwertyuiop[]",
+            "123456789012",
+            "Passw0rd!2026",
+            "P@$$w0rd12345",
+            "iloveyou2026",
+            "1qaz2wsx3edc",
+            "!!!oasis!!!!",
+            "2026-04-11 jim",
+        ] {
+            assert!(tried_first(common).is_some(), "{common}");
+        }
+    }
+
+    #[test]
+    fn other_passwords_are_not() {
+        for good in
+            ["correct horse battery", "8f$K2-91xQ!7", "tr0ub4dor&3xyz", "πέτρα και νερό", "abcdefghijkm"]
+        {
+            assert_eq!(tried_first(good), None, "{good}");
+        }
+    }
+
+    #[test]
+    fn the_list_is_in_order_and_each_entry_is_a_core() {
+        let common: Vec<&str> = COMMON.lines().collect();
+        assert!(common.is_sorted() && common.len() > 9_000);
+        for entry in common {
+            let signs: Vec<char> = entry.chars().collect();
+            assert_eq!(core(&signs), entry);
+        }
+    }
+}

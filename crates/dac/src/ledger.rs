@@ -108,8 +108,8 @@ pub struct Ledger {
     pub first_sequence: u64,
     /// Sequence number of the newest sample of the present run, 0 before the first.
     pub last_sequence: u64,
-    /// Samples of the present run up to this sequence number were stored by an earlier run of the DAC, or came with an earlier type: they are
-    /// counted there; 0 if there are none.
+    /// Samples of the present run up to this sequence number were stored by an earlier run of the DAC: they are counted there; 0 if there are
+    /// none.
     pub stored_before: u64,
     /// Missing samples of all causes.
     pub missing: u64,
@@ -125,9 +125,12 @@ pub struct Ledger {
     pub gaps: VecDeque<Gap>,
     /// Gaps no longer listed.
     pub gaps_forgotten: u64,
-    /// Sequence numbers of ended runs that were received or recorded as missing.
+    /// Sequence numbers of ended runs, and of samples with an earlier type, that were received or recorded as missing.
     #[serde(skip)]
     settled_of_ended: u64,
+    /// The run that the instance was in with its earlier type, until the first sample.
+    #[serde(skip)]
+    replaced: Option<ReplacedRun>,
     #[serde(skip)]
     ended_runs: EndedRuns,
     #[serde(skip)]
@@ -195,6 +198,16 @@ struct RunProgress {
     loss_before: u64,
     /// The causes of gaps up to this number are listed.
     listed: u64,
+}
+
+/// The present run of a ledger that another one continues, as the type has changed.
+#[derive(Debug, Clone, Copy)]
+struct ReplacedRun {
+    run: Uuid,
+    first_sequence: u64,
+    last_sequence: u64,
+    /// Sequence numbers that were received or recorded as missing.
+    settled: u64,
 }
 
 /// The node's own counters for the present run.
@@ -457,11 +470,40 @@ impl Ledger {
         self.dropped_last = dropped;
     }
 
-    /// Samples of the present run up to this number came with an earlier type, and are counted there. Nothing happens once there are samples.
+    /// Continues the account of a ledger of the same instance with an earlier type. Its samples have their own sequence numbers, unless
+    /// [`Ledger::continue_after`] says otherwise.
+    pub fn replace(&mut self, former: Self) {
+        self.settled_of_ended = former.accounted();
+        self.replaced = former.run.map(|run| ReplacedRun {
+            run,
+            first_sequence: former.first_sequence,
+            last_sequence: former.last_sequence,
+            settled: former.last_sequence - former.stored_before,
+        });
+        self.received = former.received;
+        self.missing = former.missing;
+        self.unexplained = former.unexplained;
+        self.causes = former.causes;
+        self.duplicates = former.duplicates;
+        self.gaps = former.gaps;
+        self.gaps_forgotten = former.gaps_forgotten;
+        self.before_next = former.before_next;
+    }
+
+    /// Samples of the present run up to this number came with an earlier type. Nothing happens once there are samples.
     pub fn continue_after(&mut self, last_sequence: u64) {
-        if self.run.is_some() && self.last_sequence == 0 {
-            (self.last_sequence, self.stored_before) = (last_sequence, last_sequence);
-            self.joined_late = false;
+        if self.run.is_none() || self.last_sequence > 0 {
+            return;
+        }
+        (self.last_sequence, self.stored_before) = (last_sequence, last_sequence);
+        self.joined_late = false;
+        let is_of_run = |replaced: &ReplacedRun| {
+            Some(replaced.run) == self.run && replaced.last_sequence == last_sequence
+        };
+        if let Some(replaced) = self.replaced.take().filter(is_of_run) {
+            self.first_sequence = replaced.first_sequence;
+            self.stored_before = last_sequence - replaced.settled;
+            self.settled_of_ended -= replaced.settled;
         }
     }
 

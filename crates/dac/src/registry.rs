@@ -350,8 +350,13 @@ impl Registry {
                     }
                 }
                 // A client resumes by names: an offset must not identify two different samples.
-                let start = known.map_or(inner.first_offset, |old| old.log.next());
+                let start = known.as_ref().map_or(inner.first_offset, |old| old.log.next());
                 let added = self.add(&mut inner, key, announced, probe_type, start)?;
+                if let Some(old) = known.filter(|old| !old.is_relayed()) {
+                    let mut former = old.ledger().clone();
+                    former.registered(node.run, now);
+                    added.ledger().replace(former);
+                }
                 awaited.iter().for_each(|old| added.continue_after(old, None));
                 added
             }

@@ -512,3 +512,25 @@ fn samples_that_a_stopped_node_did_not_take_are_missing_with_their_cause() {
     assert_eq!(ledger.causes, [(Cause::NotTaken, 6_000)].into());
     assert_eq!((ledger.missing, ledger.unexplained, ledger.accounted()), (6_000, 0, 6_010));
 }
+
+#[test]
+fn an_instance_with_another_type_continues_the_account() {
+    let mut former = restored(RUN, 40);
+    former.registered(RUN, NOW);
+    assert_eq!(former.batch(41, 10, 0, NOW), Verdict::New);
+    former.dropped_after(50, 52, Drops { ring_full: 2, ..Drops::default() }, NOW);
+    let mut ledger = Ledger::default();
+    ledger.replace(former);
+    ledger.registered(RUN, NOW);
+    let same_numbers = ledger.clone();
+    ledger.continue_after(52);
+    assert_eq!(ledger.batch(53, 5, 0, NOW), Verdict::New);
+    let account = |ledger: &Ledger| (ledger.received, ledger.missing, ledger.unexplained, ledger.accounted());
+    assert_eq!(account(&ledger), (15, 2, 0, 17));
+    assert_eq!(ledger.received + ledger.missing + ledger.stored_before, ledger.last_sequence);
+    assert_eq!((ledger.first_sequence, causes(&ledger)), (41, vec![(51, 52, Cause::RingFull)]));
+    // The numbers of a node that registers anew begin with 1.
+    let mut anew = same_numbers;
+    assert_eq!(anew.batch(1, 3, 0, NOW), Verdict::New);
+    assert_eq!((account(&anew), anew.last_sequence), ((13, 2, 0, 15), 3));
+}

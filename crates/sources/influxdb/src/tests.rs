@@ -61,6 +61,8 @@ fn points_become_samples_of_nodes_by_tag() {
     let expected = [("influxdb-a/cpu,core=0", 2), ("influxdb-b%2Fc/cpu", 2), ("influxdb/mem", 1)]
         .map(|(name, last)| (name.to_owned(), last));
     assert_eq!(names, expected);
+    let cpu = world.dac.registry.find("influxdb-a", "cpu,core=0").unwrap();
+    assert_eq!(cpu.ledger().received, 2);
     let state = world.source.state();
     assert_eq!((&state["points"], &state["nodes"], &state["series"]), (&json!(5), &json!(3), &json!(3)));
 }

@@ -53,7 +53,7 @@ impl GuardedSql {
                 visible.push(samples);
             }
         }
-        let samples = add_samples(&connection, visible.into_iter(), &taken)?;
+        let samples = add_samples(&connection, &catalogue, visible.into_iter(), &taken)?;
         Ok(Self { connection, catalogue, views, samples, extra, sight, stop })
     }
 

@@ -33,7 +33,7 @@ use rusqlite::{
     Connection, ErrorCode, params_from_iter,
     types::{Value, ValueRef},
 };
-use std::{path::Path, sync::Arc, time::Duration};
+use std::{collections::HashMap, path::Path, sync::Arc, time::Duration};
 use stop::Stop;
 use table::{SAMPLES, Samples, TIMES, columns_of, compare_times, types_of};
 
@@ -144,10 +144,10 @@ impl Sql {
         // Other tables of the file keep their names.
         let mut taken = all_names(&connection)?;
         taken.extend(tables.iter().map(|table| table.name.clone()));
-        taken.extend(views::OPEN.map(str::to_owned));
+        taken.extend(views::HIDDEN.map(str::to_owned));
         let types = history.types()?.into_iter();
         let samples = types.map(|probe_type| Samples::all(history.clone(), probe_type));
-        tables.extend(add_samples(&connection, samples, &taken)?);
+        tables.extend(add_samples(&connection, &connection, samples, &taken)?);
         // The connection is read-only: databases cannot be attached, and files cannot be created.
         connection.pragma_update(None, "query_only", true)?;
         connection.set_limit(rusqlite::limits::Limit::SQLITE_LIMIT_ATTACHED, 0)?;
@@ -261,24 +261,34 @@ fn all_names(connection: &Connection) -> Result<Vec<String>, SqlError> {
     Ok(names.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Adds a table for each type, named unlike those that are `taken`.
+/// Adds a table for each type, named unlike those that are `taken`. The view `instances` of `catalogue` tells the names.
 fn add_samples(
     connection: &Connection,
+    catalogue: &Connection,
     all: impl Iterator<Item = Samples>,
     taken: &[String],
 ) -> Result<Vec<TableInfo>, SqlError> {
     let mut names = Names::new(taken.iter().map(String::as_str));
     let mut tables = Vec::new();
+    let mut of_type: HashMap<String, usize> = HashMap::new();
     for samples in all {
-        let probe_type = &samples.probe_type;
+        let probe_type = samples.probe_type.clone();
         let name = names.unique(&oasis_format::table::table_name(&probe_type.name));
-        let about = format!("samples of {} {}", probe_type.name, probe_type.version);
         let columns =
             columns_of(&samples.table).map(|(name, unit)| (name.to_owned(), unit.map(str::to_owned)));
         let columns = columns.collect();
         let types = types_of(&samples.table).collect();
         connection.create_module(name.as_str(), &SAMPLES, Some(Arc::new(samples)))?;
-        tables.push(TableInfo { name, about, columns, types });
+        views::name_table(catalogue, &name, &probe_type)?;
+        *of_type.entry(probe_type.name.clone()).or_default() += 1;
+        tables.push((TableInfo { name, about: String::new(), columns, types }, probe_type));
     }
-    Ok(tables)
+    let described = tables.into_iter().map(|(table, probe_type)| {
+        let mut about = format!("samples of {} {}", probe_type.name, probe_type.version);
+        if let Some(count @ 2..) = of_type.get(&probe_type.name) {
+            about += &format!("; one of {count} tables, as its columns have changed: see instances");
+        }
+        TableInfo { about, ..table }
+    });
+    Ok(described.collect())
 }

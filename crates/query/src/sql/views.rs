@@ -2,7 +2,7 @@
 
 use super::{TableInfo, table::TIMES};
 use oasis_store::store::{OpenGap, OpenShare};
-use oasis_wire::loss;
+use oasis_wire::{loss, schema::ProbeType};
 use rusqlite::{Connection, params};
 
 /// Name, meaning of the rows, and query. `{t:COLUMN}` is a time as text, `{cause}` the current word of a cause of loss, `{expired}` the table of evicted
@@ -51,14 +51,16 @@ const VIEWS: [(&str, &str, &str); 6] = [
     (
         "instances",
         "instances with samples",
-        "SELECT node, instance, type, version, uuid, sum(samples) AS samples, {t:min(first)} AS first, {t:max(last)} AS last
+        "SELECT node, instance, type, version, uuid, sum(samples) AS samples, {t:min(first)} AS first, {t:max(last)} AS last,
+                (SELECT name FROM temp.sample_table AS named
+                 WHERE (named.type, named.version, named.uuid) = (listed.type, listed.version, listed.uuid)) AS table_name
          FROM (SELECT instance.node, instance.name AS instance, type.name AS type, type.version, type.uuid,
                       extent.samples, extent.min_time AS first, extent.max_time AS last
                FROM instance JOIN series ON series.instance = instance.id JOIN type ON type.id = series.type
                JOIN extent ON extent.series = series.id
                UNION ALL
                SELECT node, instance, type, version, uuid, samples, first, last FROM temp.open_share
-               WHERE segment NOT IN (SELECT number FROM main.segment))
+               WHERE segment NOT IN (SELECT number FROM main.segment)) AS listed
          GROUP BY node, instance, type, version, uuid",
     ),
     (
@@ -68,8 +70,11 @@ const VIEWS: [(&str, &str, &str); 6] = [
     ),
 ];
 
+/// Tables for the views only.
+pub const HIDDEN: [&str; 3] = [OPEN_SHARE, OPEN_GAP, SAMPLE_TABLE];
+/// The names of tables of samples.
+const SAMPLE_TABLE: &str = "sample_table";
 /// Content that the catalogue does not list yet.
-pub const OPEN: [&str; 2] = [OPEN_SHARE, OPEN_GAP];
 const OPEN_SHARE: &str = "open_share";
 const OPEN_GAP: &str = "open_gap";
 
@@ -81,6 +86,7 @@ pub fn create(
 ) -> rusqlite::Result<Vec<TableInfo>> {
     add_shares(connection, shares)?;
     add_gaps(connection, gaps)?;
+    connection.execute_batch(&format!("CREATE TEMP TABLE {SAMPLE_TABLE} (type, version, uuid, name)"))?;
     let mut tables = Vec::new();
     for (name, about, query) in VIEWS {
         let query = query.replace("{cause}", &present_cause()).replace("{expired}", expired(connection)?);
@@ -91,6 +97,16 @@ pub fn create(
         tables.push(TableInfo { name: name.into(), about: about.into(), columns, types: Vec::new() });
     }
     Ok(tables)
+}
+
+/// Notes the table with the samples of a type, for the view `instances`.
+pub fn name_table(connection: &Connection, name: &str, probe_type: &ProbeType) -> rusqlite::Result<()> {
+    let ProbeType { name: type_name, version, uuid, .. } = probe_type;
+    connection.execute(
+        &format!("INSERT INTO temp.{SAMPLE_TABLE} VALUES (?, ?, ?, ?)"),
+        params![type_name, version, uuid.to_string(), name],
+    )?;
+    Ok(())
 }
 
 fn add_shares(connection: &Connection, open: &[OpenShare]) -> rusqlite::Result<()> {

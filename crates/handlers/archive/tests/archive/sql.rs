@@ -253,8 +253,8 @@ fn runs_annotations_gaps_and_nodes_are_tables_too() {
     );
     assert_eq!(one(&sql, "SELECT name, host FROM nodes"), "plant|h");
     assert_eq!(
-        one(&sql, "SELECT node, instance, type, samples FROM instances"),
-        "plant|counter|Counter|2001"
+        one(&sql, "SELECT node, instance, type, samples, table_name FROM instances"),
+        "plant|counter|Counter|2001|counter"
     );
     assert_eq!(one(&sql, "SELECT count(*) FROM commands"), "0");
     let joined = "SELECT count(*) FROM test_runs JOIN counter ON time_ns >= started_ns AND time_ns < stopped_ns WHERE name = 'soak'";

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test says what it expects by unwrapping")]
 
+mod absent_values;
 mod access;
 mod api;
 mod archive;

@@ -7,7 +7,7 @@ use crate::{
     diagnostic::{Code, Diagnostic},
     model::{Metric, NameSpan, Probe, Struct, Type},
 };
-use oasis_wire::{schema::MAX_MEMBERS, value::MAX_DEPTH};
+use oasis_wire::schema::{MAX_DEPTH, MAX_MEMBERS};
 use std::collections::HashMap;
 
 /// A struct or a probe with everything in it.

@@ -40,8 +40,10 @@
 #![no_std]
 extern crate alloc;
 
+pub mod absence;
 pub mod batch;
 pub mod cdr;
+pub mod columns;
 pub mod command;
 pub mod declared;
 pub mod eisa;

@@ -3,7 +3,7 @@
 //! The JSON form of [`ProbeType`] is the contract between a node, the DAC and every tool; it is described in
 //! `docs/reference/schema.md`. Nothing downstream needs to be recompiled for a new probe.
 
-use crate::{quantity::DemandRange, value::MAX_DEPTH};
+use crate::quantity::DemandRange;
 use alloc::{string::String, vec::Vec};
 use serde::{Deserialize, Serialize};
 use serde_json::Number;
@@ -203,6 +203,9 @@ pub enum InvalidType {
     #[error("metric {0:?} is a vector of empty structs")]
     VectorOfNothing(String),
 }
+
+/// Deepest nesting of vectors and structs.
+pub const MAX_DEPTH: usize = 16;
 
 /// The columns that a table of samples has before those of the metrics (`docs/reference/tables.md`). A metric with one of these names, whatever
 /// its case, becomes a column with a number, such as `time_2`.

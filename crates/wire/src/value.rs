@@ -1,15 +1,13 @@
 //! The values of one sample: the packed row that probes write, and values decoded by schema.
 
 use crate::{
+    absence,
     reader::{Malformed, Reader},
     schema::{Metric, MetricType, ProbeType},
     varint,
 };
 use alloc::{string::String, vec::Vec};
 use serde_json::{Map, Number};
-
-/// Deepest nesting of vectors and structs.
-pub const MAX_DEPTH: usize = 16;
 
 /// Writes a packed row: the metrics in order, little-endian, without alignment (`docs/reference/native-batch.md`, "rows").
 #[derive(Debug)]
@@ -158,9 +156,37 @@ pub fn skip(kind: &MetricType, from: &mut Reader<'_>) -> Result<(), Malformed> {
     }
 }
 
-/// A sample as JSON. NaN and the infinities, which JSON lacks, become strings.
+/// A sample as JSON. NaN and the infinities, which JSON lacks, become strings; what the sample [lacks](crate::absence) is null.
 pub fn to_json(probe_type: &ProbeType, values: &[Value]) -> Map<String, serde_json::Value> {
-    members_to_json(&probe_type.metrics, values)
+    let mut object = members_to_json(&probe_type.metrics, values);
+    for place in absence::in_sample(probe_type, values) {
+        make_null(&mut object, &probe_type.metrics, &place);
+    }
+    object
+}
+
+fn make_null(object: &mut Map<String, serde_json::Value>, members: &[Metric], place: &[usize]) {
+    let Some((first, rest)) = place.split_first() else { return };
+    let Some(member) = members.get(*first) else { return };
+    if let Some(value) = object.get_mut(&member.name) {
+        make_value_null(value, &member.kind, rest);
+    }
+}
+
+fn make_value_null(value: &mut serde_json::Value, kind: &MetricType, place: &[usize]) {
+    match (place.split_first(), value, kind) {
+        (None, value, _) => *value = serde_json::Value::Null,
+        (_, serde_json::Value::Object(object), MetricType::Struct(of)) => {
+            make_null(object, &of.members, place)
+        }
+        (Some((index, rest)), serde_json::Value::Array(elements), MetricType::Vector(element)) => {
+            if let Some(value) = elements.get_mut(*index) {
+                make_value_null(value, element, rest);
+            }
+        }
+        // Within something that is null already.
+        _ => {}
+    }
 }
 
 fn members_to_json(members: &[Metric], values: &[Value]) -> Map<String, serde_json::Value> {

@@ -19,6 +19,7 @@ import pytest
 from dac import Dac, dac, up
 
 import oasis
+from oasis import arrow
 from oasis.table import columns
 
 SCHEMA = {
@@ -125,6 +126,29 @@ def test_columns_have_the_names_and_types_that_other_formats_give_them() -> None
     assert arrays["at.x"].tolist() == [1.5, 1.5]
     assert arrays["list"].tolist() == [[], [1]]
     assert of[1].unit == "m"
+
+
+def door_table(column: pa.Array) -> pa.Table:
+    """Return a table of the DAC with this column."""
+    fixed = {name: pa.array([0] * len(column)) for name in ("time", "node", "instance", "sequence", "state")}
+    return pa.table({**fixed, "value": column})
+
+
+def test_what_a_sample_lacks_is_no_value() -> None:
+    lacking = {**metrics(1), "time": None, "mode": None, "at": None, "list": None}
+    arrays = {column.name: column.array([metrics(0), lacking]) for column in columns(SCHEMA)}
+    assert arrays["time_2"].tolist()[0] == metrics(0)["time"]
+    assert np.isnan([arrays["time_2"][1], arrays["at.x"][1]]).all()
+    assert (arrays["mode"][1], arrays["list"][1]) == (None, None)
+    absent = (
+        pa.array([1, None], pa.int32()),
+        pa.array(["a", None]).dictionary_encode(),
+        pa.array([True, None]),
+    )
+    made = [arrow.arrays(door_table(column))["value"].tolist() for column in absent]
+    assert [values[0] for values in made] == [1.0, "a", True]
+    assert np.isnan(made[0][1])
+    assert made[1][1] is made[2][1] is None
 
 
 def test_gaps_come_with_the_batch_after_them() -> None:
@@ -254,12 +278,12 @@ def test_a_table_is_the_same_whether_it_came_as_arrow_or_as_json() -> None:
         lines = oasis.history("n/i", url=url, frame="numpy")
     assert len(asked) == 1
     with door(arrow=arrow_of([1, 2, 3, 4, 5])) as (url, asked):
-        arrow = oasis.history("n/i", url=url, frame="numpy")
+        streamed = oasis.history("n/i", url=url, frame="numpy")
     assert not asked
-    assert list(arrow) == list(lines)
+    assert list(streamed) == list(lines)
     for name, column in lines.items():
-        assert arrow[name].dtype == column.dtype, name
-        np.testing.assert_array_equal(arrow[name], column, err_msg=name)
+        assert streamed[name].dtype == column.dtype, name
+        np.testing.assert_array_equal(streamed[name], column, err_msg=name)
     with door(arrow=arrow_of([1, 2, 3])) as (url, _):
         frame = oasis.history("n/i", url=url, frame="pandas")
     assert "UTC" in str(frame["time"].dtype)

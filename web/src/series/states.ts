@@ -23,11 +23,14 @@ export class StateRuns {
     this.isBroken = true;
   }
 
-  add(times: Float64Array, values: ArrayLike<Value>, asBoolean: boolean): void {
+  add(times: Float64Array, values: ArrayLike<Value | undefined>, asBoolean: boolean): void {
     let current = this.runs.at(-1);
     for (let index = 0; index < times.length; index++) {
-      const value = plain(values[index], asBoolean);
-      const time = times[index];
+      const [found, time] = [values[index], times[index]];
+      // A state that the sample lacks ends the one before.
+      this.isBroken ||= found === undefined;
+      if (found === undefined) continue;
+      const value = plain(found, asBoolean);
       if (current && !this.isBroken && current.value === value) {
         current.to = time;
         continue;

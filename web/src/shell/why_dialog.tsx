@@ -1,4 +1,5 @@
 import '../styles/alarms.css';
+import type { Metric, Value } from '@oasis/wire';
 import { type ReadonlySignal, untracked, useSignal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
 import { type Entry, readJournal } from '../alarms/journal.ts';
@@ -211,18 +212,19 @@ function Inputs({ target, at }: { target: Target; at: number }) {
         <div key={metric.name}>
           <dt title={metric.doc ?? metric.name}>{metric.label ?? metric.name}</dt>
           <dd>
-            <CompoundValue
-              type={metric.type}
-              value={sample.values[index]}
-              rate={undefined}
-              meaning={metric}
-            />{' '}
+            <InputValue metric={metric} value={sample.values[index]} />{' '}
             <span class="unit">{formatUnit(metric.unit)}</span>
           </dd>
         </div>
       ))}
     </dl>
   );
+}
+
+/** Nothing if the sample lacks it. */
+function InputValue({ metric, value }: { metric: Metric; value: Value | undefined }) {
+  if (value === undefined) return null;
+  return <CompoundValue type={metric.type} value={value} rate={undefined} meaning={metric} />;
 }
 
 function Gaps({ gaps }: { gaps: ReadonlySignal<readonly GapMark[]> }) {

@@ -57,7 +57,8 @@ export class AlarmWatch {
     for (const index of this.limited) {
       const column = batch.metrics[index] as ArrayLike<number | bigint>;
       for (let sample = 0; sample < column.length; sample++) {
-        // An unchanged value has an unchanged severity.
+        // A value that a sample lacks has no severity; an unchanged value has an unchanged one.
+        if (column[sample] === undefined) continue;
         if (sample > 0 && column[sample] === column[sample - 1]) continue;
         this.judge(index, column[sample], times[sample] + lag, this.isFirst && sample === 0);
       }

@@ -9,7 +9,7 @@ const SPAN_MS = 950;
 /** Values of counters at a time, milliseconds by the node's clock. */
 export interface CounterValues {
   readonly time: number;
-  readonly values: readonly Value[];
+  readonly values: readonly (Value | undefined)[];
 }
 
 /** Returns the rates of counters from one sample to a later one. */
@@ -29,7 +29,7 @@ export class CounterRates {
 
   constructor(private readonly metrics: readonly Metric[]) {}
 
-  add(time: number, values: readonly Value[]): readonly PerSecond[] {
+  add(time: number, values: CounterValues['values']): readonly PerSecond[] {
     const before = this.reference;
     if (before && time > before.time && time - before.time < SPAN_MS) return this.rates;
     if (before && time > before.time) {
@@ -47,7 +47,13 @@ export class CounterRates {
   }
 }
 
-function perSecond(metric: Metric, now: Value, before: Value, seconds: number): PerSecond {
+function perSecond(
+  metric: Metric,
+  now: Value | undefined,
+  before: Value | undefined,
+  seconds: number,
+): PerSecond {
+  if (now === undefined || before === undefined) return undefined;
   if (typeof metric.type === 'object') return perSecondOf(metric.type, now, before, seconds);
   if (metric.kind !== 'counter') return undefined;
   const step = difference(now, before);

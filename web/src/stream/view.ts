@@ -42,7 +42,8 @@ export interface SampleView {
   /** Node clock, milliseconds. */
   readonly time: number;
   readonly state: number;
-  readonly values: readonly Value[];
+  /** Undefined for what the sample lacks. */
+  readonly values: readonly (Value | undefined)[];
   readonly rates: readonly PerSecond[];
 }
 

@@ -12,6 +12,7 @@ import type { StoredTimes } from '../past/stored.ts';
 import type { GapCause, GapMark, Interruption } from '../series/causes.ts';
 import { Intervals, LATE_FACTOR, type Pace, SLACK_MS } from '../series/pace.ts';
 import { keyOf, type Target } from '../wire/target.ts';
+import { withoutPlaceholders } from './absent.ts';
 import { AlarmWatch } from './alarms.ts';
 import { CounterRates } from './counters.ts';
 import { Delays, MAX_DOOR_MS } from './delays.ts';
@@ -222,7 +223,8 @@ export class Watch {
    */
   batch(bytes: Uint8Array, now: number, lag: number, dacLag: number): void {
     try {
-      this.addBatch(decodeBatch(bytes, this.types), now, lag, dacLag);
+      const batch = withoutPlaceholders(decodeBatch(bytes, this.types), this.schema?.metrics ?? []);
+      this.addBatch(batch, now, lag, dacLag);
     } catch (error) {
       if (!(error instanceof DecodeError)) throw error;
       this.setStatus('failed', error.message);
@@ -311,7 +313,7 @@ export class Watch {
   private show(
     batch: Batch,
     time: number,
-    values: Value[],
+    values: SampleView['values'],
     rates: SampleView['rates'],
     { now, lag, dacLag }: { now: number; lag: number; dacLag: number },
   ): void {
@@ -322,7 +324,7 @@ export class Watch {
     this.sample = { key: this.key, sequence, time, state: batch.state, values, rates };
   }
 
-  private valuesOf(batch: Batch, index: number): Value[] {
+  private valuesOf(batch: Batch, index: number): (Value | undefined)[] {
     return batch.metrics.map((column, metric) => valueAt(column, index, this.types[metric]));
   }
 
@@ -501,8 +503,9 @@ function valueAt(
   column: ReturnType<typeof decodeBatch>['metrics'][number],
   index: number,
   type: MetricType,
-): Value {
-  return type === 'boolean' ? column[index] === 1 : column[index];
+): Value | undefined {
+  const value = column[index];
+  return type === 'boolean' && value !== undefined ? value === 1 : value;
 }
 
 /** Converts nanoseconds to milliseconds without a BigInt for each sample; the error is below a microsecond. */

@@ -3,16 +3,20 @@
 
 use super::writer::{KeptSample, Writer};
 use oasis_wire::{
+    absence::{Absence, Place},
     schema::{Metric, MetricType, ProbeType},
     value::Value,
 };
-use std::cmp::Ordering;
+use std::{cmp::Ordering, sync::Arc};
 
 #[derive(Debug)]
 pub(super) struct Envelope {
     period_ns: u64,
     /// For each metric of the base, whether it has extremes.
     numeric: Vec<bool>,
+    /// The values that samples of the base can lack.
+    absence: Option<Absence>,
+    base: Arc<ProbeType>,
     bucket: Option<Bucket>,
 }
 
@@ -20,8 +24,8 @@ pub(super) struct Envelope {
 struct Bucket {
     period: u64,
     last: KeptSample,
-    /// Minimum and maximum of each metric; for a metric without order, the first value.
-    extremes: Vec<(Value, Value)>,
+    /// Minimum and maximum of each metric, `None` if all samples lack it; for a metric without order, the first value.
+    extremes: Vec<Option<(Value, Value)>>,
 }
 
 /// Returns the type of the derived samples: `x.min`, `x.max` and `x` for each numeric metric `x`; other metrics have
@@ -57,19 +61,28 @@ fn is_numeric(metric: &Metric) -> bool {
 }
 
 impl Envelope {
-    pub fn new(period_ns: u64, base: &ProbeType) -> Self {
-        Self { period_ns, numeric: base.metrics.iter().map(is_numeric).collect(), bucket: None }
+    pub fn new(period_ns: u64, base: &Arc<ProbeType>) -> Self {
+        let numeric = base.metrics.iter().map(is_numeric).collect();
+        Self { period_ns, numeric, absence: Absence::of(base), base: base.clone(), bucket: None }
     }
 
     pub fn sample(&mut self, sample: KeptSample, to: &mut Writer) {
         let period = sample.time / self.period_ns;
+        let absent = self.absent(&sample.values);
         match &mut self.bucket {
-            Some(bucket) if bucket.period == period => bucket.add(sample),
+            Some(bucket) if bucket.period == period => bucket.add(sample, &absent),
             _ => {
                 self.flush(to);
-                self.bucket = Some(Bucket::new(period, sample));
+                self.bucket = Some(Bucket::new(period, sample, &absent));
             }
         }
+    }
+
+    /// Returns the metrics that a sample lacks, in order.
+    fn absent(&self, values: &[Value]) -> Vec<usize> {
+        let named = self.absence.as_ref().and_then(|of| Some(of.places(values.get(of.metric())?)));
+        let whole = |place: Place| if let [metric] = place[..] { Some(metric) } else { None };
+        named.unwrap_or_default().into_iter().filter_map(whole).collect()
     }
 
     /// Returns whether a period has samples that are not in a batch yet.
@@ -80,20 +93,50 @@ impl Envelope {
     /// Ends the period.
     pub fn flush(&mut self, to: &mut Writer) {
         if let Some(bucket) = self.bucket.take() {
-            to.keep(&bucket.close(&self.numeric));
+            to.keep(&self.close(bucket));
+        }
+    }
+
+    fn close(&self, bucket: Bucket) -> KeptSample {
+        let Bucket { mut last, extremes, .. } = bucket;
+        self.name_absent(&mut last.values, &extremes);
+        let columns = std::mem::take(&mut last.values).into_iter().zip(extremes).zip(&self.numeric);
+        let values = columns.flat_map(|((last, extremes), &numeric)| match extremes {
+            Some((least, greatest)) if numeric => vec![least, greatest, last],
+            None if numeric => vec![last.clone(), last.clone(), last],
+            _ => vec![last],
+        });
+        KeptSample { values: values.collect(), ..last }
+    }
+
+    /// Adds extremes without a value to what the sample lacks.
+    fn name_absent(&self, values: &mut [Value], extremes: &[Option<(Value, Value)>]) {
+        let named = self.absence.as_ref().and_then(|of| values.get_mut(of.metric()));
+        let Some(Value::Vector(named)) = named else { return };
+        let metrics = self.base.metrics.iter().zip(extremes).zip(&self.numeric);
+        let unknown = metrics.filter(|((_, extremes), numeric)| **numeric && extremes.is_none());
+        for ((metric, _), _) in unknown {
+            named.extend(["min", "max"].map(|of| Value::String(format!("{}.{of}", metric.name))));
         }
     }
 }
 
 impl Bucket {
-    fn new(period: u64, first: KeptSample) -> Self {
-        let extremes = first.values.iter().map(|value| (value.clone(), value.clone())).collect();
+    fn new(period: u64, first: KeptSample, absent: &[usize]) -> Self {
+        let of = |(metric, value): (usize, &Value)| {
+            absent.binary_search(&metric).is_err().then(|| (value.clone(), value.clone()))
+        };
+        let extremes = first.values.iter().enumerate().map(of).collect();
         Self { period, last: first, extremes }
     }
 
-    fn add(&mut self, mut sample: KeptSample) {
+    fn add(&mut self, mut sample: KeptSample, absent: &[usize]) {
         sample.replace(&mut self.last);
-        for ((least, greatest), value) in self.extremes.iter_mut().zip(&sample.values) {
+        for (metric, (extremes, value)) in self.extremes.iter_mut().zip(&sample.values).enumerate() {
+            if absent.binary_search(&metric).is_ok() {
+                continue;
+            }
+            let (least, greatest) = extremes.get_or_insert_with(|| (value.clone(), value.clone()));
             if replaces(value, least, Ordering::Less) {
                 *least = value.clone();
             }
@@ -102,17 +145,6 @@ impl Bucket {
             }
         }
         self.last = sample;
-    }
-
-    fn close(self, numeric: &[bool]) -> KeptSample {
-        let Self { last, extremes, .. } = self;
-        let columns = last.values.into_iter().zip(extremes).zip(numeric);
-        let values = columns.flat_map(
-            |((last, (least, greatest)), &numeric)| {
-                if numeric { vec![least, greatest, last] } else { vec![last] }
-            },
-        );
-        KeptSample { values: values.collect(), ..last }
     }
 }
 

@@ -6,7 +6,7 @@ use super::{
     selection::Selection,
 };
 use oasis_dac::{Dac, Instance, SchemaHash};
-use oasis_wire::{batch::Batch, loss::Cause};
+use oasis_wire::{absence::Absence, batch::Batch, loss::Cause};
 use serde_json::Value as Json;
 use std::{collections::HashMap, sync::Arc};
 use uuid::Uuid;
@@ -20,7 +20,7 @@ pub type AlarmsByInstance = HashMap<String, HashMap<String, AlarmCounts>>;
 /// Measures instances of one fleet. It remembers where the metrics are in each type.
 #[derive(Debug, Default)]
 pub struct Measure {
-    types: HashMap<SchemaHash, Arc<[Option<FoundPath>]>>,
+    types: HashMap<SchemaHash, Arc<FoundPaths>>,
     /// The node that was read last, and its run if it is online: instances of one node often follow one another.
     node: Option<(Arc<str>, Option<Uuid>)>,
 }
@@ -86,28 +86,42 @@ impl Measure {
     /// Returns the values of the metrics in the newest sample; null for those that the type does not have, and before the first sample.
     fn values(&mut self, instance: &Instance, selection: &Selection) -> Vec<Json> {
         let nothing = vec![Json::Null; selection.metrics.len()];
-        let paths = self.paths(instance, selection);
-        let Some(last) = paths.iter().flatten().map(|path| path.column).max() else { return nothing };
+        let found = self.paths(instance, selection);
+        let Some(last) = found.paths.iter().flatten().map(|path| path.column).max() else { return nothing };
+        let last = last.max(found.absence.as_ref().map_or(0, Absence::metric));
         let Some(segment) = instance.log.latest() else { return nothing };
         // A malformed batch has no newest sample; its readers detect the error.
         let Ok(batch) = Batch::parse_first(segment.batch(), &instance.probe_type, last + 1) else {
             return nothing;
         };
         let newest = batch.times().len().saturating_sub(1);
+        let named = found.absence.as_ref().and_then(|of| Some(of.places(&batch.value(of.metric(), newest)?)));
+        let absent = named.unwrap_or_default();
         let value = |path: &Option<FoundPath>| {
-            let path = path.as_ref()?;
+            let path = path.as_ref().filter(|path| !path.is_in(&absent))?;
             Some(path.value(&batch.value(path.column, newest)?))
         };
-        paths.iter().map(|path| value(path).unwrap_or(Json::Null)).collect()
+        found.paths.iter().map(|path| value(path).unwrap_or(Json::Null)).collect()
     }
 
-    fn paths(&mut self, instance: &Instance, selection: &Selection) -> Arc<[Option<FoundPath>]> {
+    fn paths(&mut self, instance: &Instance, selection: &Selection) -> Arc<FoundPaths> {
         if self.types.len() >= MAX_TYPES {
             self.types.clear();
         }
-        let find = || selection.metrics.iter().map(|path| path.find(&instance.probe_type)).collect();
+        let find = || {
+            let paths = selection.metrics.iter().map(|path| path.find(&instance.probe_type)).collect();
+            Arc::new(FoundPaths { paths, absence: Absence::of(&instance.probe_type) })
+        };
         self.types.entry(instance.schema_hash).or_insert_with(find).clone()
     }
+}
+
+/// The metrics of a selection in one type.
+#[derive(Debug)]
+struct FoundPaths {
+    paths: Vec<Option<FoundPath>>,
+    /// The values that samples of the type can lack.
+    absence: Option<Absence>,
 }
 
 fn counts(alarms: &AlarmsByInstance, instance: &Instance) -> AlarmCounts {

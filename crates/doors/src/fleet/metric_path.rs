@@ -1,6 +1,7 @@
 //! The path to a number or text within a sample: `load`, `motor.speed`, `axes[0].position`.
 
 use oasis_wire::{
+    absence::{self, Place},
     schema::{Metric, MetricType, ProbeType},
     value::{Value, value_to_json},
 };
@@ -85,6 +86,11 @@ pub struct FoundPath {
 }
 
 impl FoundPath {
+    /// Whether it is among the places of what a sample lacks.
+    pub fn is_in(&self, absent: &[Place]) -> bool {
+        absence::contains(absent, self.column, &self.places)
+    }
+
     /// Returns what is there in a metric's value, as JSON: long text is cut. Null if a vector has no such element.
     pub fn value(&self, metric: &Value) -> Json {
         let found = self.places.iter().try_fold(metric, |value, place| match value {

@@ -6,6 +6,7 @@ use crate::view::Integers;
 use bytes::Bytes;
 use oasis_dac::{Delivery, Instance, Segment, SkippedRange};
 use oasis_wire::{
+    absence::Absence,
     batch::Batch,
     gap::Gap,
     loss::Cause,
@@ -47,6 +48,7 @@ pub fn samples(source: &Source, segment: &Segment, wanted: &Range<Offset>, integ
     let is_whole = wanted.start <= segment.first_held();
     let thinned = segment.first_held().0.saturating_sub(segment.first().0.max(wanted.start.0));
     let dropped = u64::from(header.dropped_before).saturating_sub(segment.thinned());
+    let absence = Absence::of(source.probe_type());
     let text = Samples {
         event: "samples",
         node: source.node(),
@@ -60,6 +62,7 @@ pub fn samples(source: &Source, segment: &Segment, wanted: &Range<Offset>, integ
         samples: sample_text::Samples {
             batch: &batch,
             metrics: &source.probe_type().metrics,
+            absence: absence.as_ref(),
             wanted,
             integers,
         },

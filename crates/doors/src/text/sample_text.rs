@@ -2,6 +2,7 @@
 
 use crate::view::Integers;
 use oasis_wire::{
+    absence::{Absence, Within},
     batch::{Batch, Sample},
     quantity::Offset,
     schema::{Metric, MetricType},
@@ -14,6 +15,8 @@ use std::ops::Range;
 pub struct Samples<'a> {
     pub batch: &'a Batch,
     pub metrics: &'a [Metric],
+    /// The values that samples of this type can lack.
+    pub absence: Option<&'a Absence>,
     pub wanted: &'a Range<Offset>,
     pub integers: Integers,
 }
@@ -22,8 +25,8 @@ impl Serialize for Samples<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let state = self.batch.header().state;
         let wanted = self.batch.samples().filter(|sample| self.wanted.contains(&Offset(sample.offset)));
-        let (metrics, integers) = (self.metrics, self.integers);
-        to.collect_seq(wanted.map(|sample| One { sample, state, metrics, integers }))
+        let (metrics, absence, integers) = (self.metrics, self.absence, self.integers);
+        to.collect_seq(wanted.map(|sample| One { sample, state, metrics, absence, integers }))
     }
 }
 
@@ -31,6 +34,7 @@ struct One<'a> {
     sample: Sample,
     state: u16,
     metrics: &'a [Metric],
+    absence: Option<&'a Absence>,
     integers: Integers,
 }
 
@@ -42,8 +46,12 @@ impl Serialize for One<'_> {
         to.serialize_field("offset", &wide(self.sample.offset))?;
         to.serialize_field("time", &wide(self.sample.time))?;
         to.serialize_field("state", &self.state)?;
-        let metrics = Members { members: self.metrics, values: &self.sample.values, integers: self.integers };
-        to.serialize_field("metrics", &metrics)?;
+        let values = &self.sample.values;
+        let named = self.absence.and_then(|absence| Some(absence.places(values.get(absence.metric())?)));
+        let places = named.unwrap_or_default();
+        let absent = Within::sample(&places);
+        let members = Members { members: self.metrics, values, absent, integers: self.integers };
+        to.serialize_field("metrics", &members)?;
         to.end()
     }
 }
@@ -64,29 +72,32 @@ impl<I: Serialize + std::fmt::Display> Serialize for Wide<I> {
 struct Members<'a> {
     members: &'a [Metric],
     values: &'a [Value],
+    absent: Within<'a>,
     integers: Integers,
 }
 
 impl Serialize for Members<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let members = self.members.iter().zip(self.values);
-        to.collect_map(
-            members.map(|(Metric { name, kind, .. }, value)| {
-                (name, Typed { kind, value, integers: self.integers })
-            }),
-        )
+        let members = self.members.iter().zip(self.values).enumerate();
+        to.collect_map(members.map(|(index, (Metric { name, kind, .. }, value))| {
+            (name, Typed { kind, value, absent: self.absent.at(index), integers: self.integers })
+        }))
     }
 }
 
 struct Typed<'a> {
     kind: &'a MetricType,
     value: &'a Value,
+    absent: Within<'a>,
     integers: Integers,
 }
 
 impl Serialize for Typed<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let integers = self.integers;
+        let (absent, integers) = (self.absent, self.integers);
+        if absent.is_absent() {
+            return to.serialize_none();
+        }
         match (self.value, self.kind) {
             (Value::Int(value), MetricType::Int64) => Wide(value, integers).serialize(to),
             (Value::Uint(value), MetricType::Uint64) => Wide(value, integers).serialize(to),
@@ -103,10 +114,11 @@ impl Serialize for Typed<'_> {
             (Value::Boolean(value), _) => to.serialize_bool(*value),
             (Value::String(text), _) => to.serialize_str(text),
             (Value::Vector(elements), MetricType::Vector(kind)) => {
-                to.collect_seq(elements.iter().map(|value| Typed { kind, value, integers }))
+                let typed = |(index, value)| Typed { kind, value, absent: absent.at(index), integers };
+                to.collect_seq(elements.iter().enumerate().map(typed))
             }
             (Value::Struct(values), MetricType::Struct(of)) => {
-                Members { members: &of.members, values, integers }.serialize(to)
+                Members { members: &of.members, values, absent, integers }.serialize(to)
             }
             // No decoder returns these.
             (Value::Vector(_) | Value::Struct(_), _) => to.serialize_unit(),
@@ -117,7 +129,10 @@ impl Serialize for Typed<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use oasis_wire::{schema::ProbeType, value};
+    use oasis_wire::{
+        schema::{ABSENT, ProbeType},
+        value,
+    };
     use proptest::prelude::*;
     use serde_json::{Value as Json, json};
 
@@ -134,6 +149,7 @@ mod tests {
                 {"name": "many", "type": {"vector": "int64"}},
                 {"name": "pair", "type": {"struct": {"name": "Pair", "members": [
                     {"name": "left", "type": "int64"}, {"name": "right", "type": "int8"}]}}},
+                {"name": ABSENT, "type": {"vector": "string"}},
             ],
         }))
         .expect("a schema")
@@ -149,8 +165,12 @@ mod tests {
             ".*",
             any::<Vec<i64>>(),
             any::<i8>(),
+            proptest::sample::subsequence(
+                &["wide", "on", "many[1]", "many", "pair.right", "pair", "none"],
+                0..4,
+            ),
         )
-            .prop_map(|(small, wide, short, long, on, text, many, right)| {
+            .prop_map(|(small, wide, short, long, on, text, many, right, absent)| {
                 vec![
                     Value::Int(small.into()),
                     Value::Uint(wide),
@@ -160,6 +180,7 @@ mod tests {
                     Value::String(text),
                     Value::Vector(many.into_iter().map(Value::Int).collect()),
                     Value::Struct(vec![Value::Int(i64::from(right) << 55), Value::Int(right.into())]),
+                    Value::Vector(absent.into_iter().map(|name| Value::String(name.into())).collect()),
                 ]
             })
     }
@@ -180,15 +201,21 @@ mod tests {
         fn the_text_is_that_of_the_tree(values in sample()) {
             let probe_type = probe_type();
             let tree = parsed(&Json::from(value::to_json(&probe_type, &values)));
-            let text = |integers| parsed(&Members { members: &probe_type.metrics, values: &values, integers });
+            let places = oasis_wire::absence::in_sample(&probe_type, &values);
+            let absent = Within::sample(&places);
+            let members = &probe_type.metrics;
+            let text = |integers| parsed(&Members { members, values: &values, absent, integers });
             prop_assert_eq!(&text(Integers::Number), &tree);
             let strings = text(Integers::String);
-            prop_assert_eq!(&strings["wide"], &Json::from(tree["wide"].to_string()));
-            prop_assert_eq!(&strings["pair"]["left"], &Json::from(tree["pair"]["left"].to_string()));
+            let as_string = |number: &Json| {
+                if number.is_null() { Json::Null } else { Json::from(number.to_string()) }
+            };
+            prop_assert_eq!(&strings["wide"], &as_string(&tree["wide"]));
+            prop_assert_eq!(&strings["pair"]["left"], &as_string(&tree["pair"]["left"]));
             prop_assert_eq!(&strings["pair"]["right"], &tree["pair"]["right"]);
             prop_assert_eq!(&strings["small"], &tree["small"]);
-            let words = tree["many"].as_array().expect("a list").iter().map(|number| Json::from(number.to_string()));
-            prop_assert_eq!(&strings["many"], &Json::from_iter(words));
+            let words = tree["many"].as_array().map(|numbers| numbers.iter().map(as_string).collect::<Json>());
+            prop_assert_eq!(&strings["many"], &words.unwrap_or(Json::Null));
         }
     }
 }

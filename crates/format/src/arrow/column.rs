@@ -10,9 +10,10 @@ use arrow_array::{
     },
     types::Int32Type,
 };
-use arrow_buffer::{OffsetBuffer, ScalarBuffer};
+use arrow_buffer::{NullBufferBuilder, OffsetBuffer, ScalarBuffer};
 use arrow_schema::{ArrowError, Field, Fields};
 use oasis_wire::{
+    absence::Within,
     schema::{EnumType, MetricType},
     value::Value,
 };
@@ -33,26 +34,44 @@ pub enum Column {
     Boolean(BooleanBuilder),
     Text(StringBuilder),
     Enum(Box<(EnumType, StringDictionaryBuilder<Int32Type>)>),
-    List { field: Arc<Field>, element: Box<Column>, ends: Vec<i32>, elements: usize },
-    Struct { fields: Fields, members: Vec<(usize, Column)>, length: usize },
+    List {
+        field: Arc<Field>,
+        element: Box<Column>,
+        ends: Vec<i32>,
+        elements: usize,
+        present: NullBufferBuilder,
+    },
+    Struct {
+        fields: Fields,
+        members: Vec<(usize, Column)>,
+        length: usize,
+        present: NullBufferBuilder,
+    },
 }
 
 impl Column {
-    /// Creates an empty column.
-    pub fn new(kind: &MetricType, enumeration: Option<&EnumType>) -> Self {
+    /// Creates an empty column. `is_nullable` says whether samples can lack values.
+    pub fn new(kind: &MetricType, enumeration: Option<&EnumType>, is_nullable: bool) -> Self {
         match (kind, enumeration) {
             (MetricType::Vector(of), _) => Self::List {
-                field: element(of, enumeration),
-                element: Box::new(Self::new(of, enumeration)),
+                field: element(of, enumeration, is_nullable),
+                element: Box::new(Self::new(of, enumeration, is_nullable)),
                 ends: vec![0],
                 elements: 0,
+                present: NullBufferBuilder::new(0),
             },
             (MetricType::Struct(of), _) => {
                 let with_values =
                     of.members.iter().enumerate().filter(|(_, member)| has_values(&member.kind));
-                let members = with_values
-                    .map(|(at, member)| (at, Self::new(&member.kind, member.enumeration.as_ref())));
-                Self::Struct { fields: fields(&of.members), members: members.collect(), length: 0 }
+                let members = with_values.map(|(at, member)| {
+                    (at, Self::new(&member.kind, member.enumeration.as_ref(), is_nullable))
+                });
+                Self::Struct {
+                    fields: fields(&of.members, is_nullable),
+                    members: members.collect(),
+                    length: 0,
+                    present: NullBufferBuilder::new(0),
+                }
             }
             (integer, Some(of)) if integer.is_integer() => {
                 Self::Enum(Box::new((of.clone(), StringDictionaryBuilder::new())))
@@ -72,8 +91,12 @@ impl Column {
         }
     }
 
-    /// Appends a value of its type. Returns its approximate size in bytes.
-    pub fn append(&mut self, value: &Value) -> usize {
+    /// Appends a value of its type, or null if it is absent. Returns its approximate size in bytes.
+    pub fn append(&mut self, value: &Value, absent: Within<'_>) -> usize {
+        if absent.is_absent() {
+            self.append_null();
+            return 8;
+        }
         let int = if let Value::Int(value) = value { *value } else { 0 };
         let uint = if let Value::Uint(value) = value { *value } else { 0 };
         match self {
@@ -102,24 +125,54 @@ impl Column {
                 // Names are few, and the unknown numbers of one batch cannot fill a dictionary.
                 column.append_value(crate::table::enumerator(of, value).as_ref());
             }
-            Self::List { element, ends, elements, .. } => {
+            Self::List { element, ends, elements, present, .. } => {
                 let of = if let Value::Vector(of) = value { of.as_slice() } else { &[] };
-                let bytes: usize = of.iter().map(|value| element.append(value)).sum();
+                let values = of.iter().enumerate();
+                let bytes: usize = values.map(|(index, value)| element.append(value, absent.at(index))).sum();
+                present.append_non_null();
                 *elements += of.len();
                 ends.push(i32::try_from(*elements).unwrap_or(i32::MAX));
                 return 4 + bytes;
             }
-            Self::Struct { members, length, .. } => {
+            Self::Struct { members, length, present, .. } => {
                 let of = if let Value::Struct(of) = value { of.as_slice() } else { &[] };
                 *length += 1;
+                present.append_non_null();
                 let missing = Value::Boolean(false);
                 return members
                     .iter_mut()
-                    .map(|(at, member)| member.append(of.get(*at).unwrap_or(&missing)))
+                    .map(|(at, member)| member.append(of.get(*at).unwrap_or(&missing), absent.at(*at)))
                     .sum();
             }
         }
         8
+    }
+
+    fn append_null(&mut self) {
+        match self {
+            Self::Int8(column) => column.append_null(),
+            Self::Int16(column) => column.append_null(),
+            Self::Int32(column) => column.append_null(),
+            Self::Int64(column) => column.append_null(),
+            Self::Uint8(column) => column.append_null(),
+            Self::Uint16(column) => column.append_null(),
+            Self::Uint32(column) => column.append_null(),
+            Self::Uint64(column) => column.append_null(),
+            Self::Real32(column) => column.append_null(),
+            Self::Real64(column) => column.append_null(),
+            Self::Boolean(column) => column.append_null(),
+            Self::Text(column) => column.append_null(),
+            Self::Enum(column) => column.1.append_null(),
+            Self::List { ends, elements, present, .. } => {
+                ends.push(i32::try_from(*elements).unwrap_or(i32::MAX));
+                present.append_null();
+            }
+            Self::Struct { members, length, present, .. } => {
+                *length += 1;
+                present.append_null();
+                members.iter_mut().for_each(|(_, member)| member.append_null());
+            }
+        }
     }
 
     /// Returns the appended values, and empties the column.
@@ -138,16 +191,16 @@ impl Column {
             Self::Boolean(column) => Arc::new(column.finish()),
             Self::Text(column) => Arc::new(column.finish()),
             Self::Enum(column) => Arc::new(column.1.finish()),
-            Self::List { field, element, ends, elements } => {
+            Self::List { field, element, ends, elements, present } => {
                 *elements = 0;
                 let ends = OffsetBuffer::new(ScalarBuffer::from(std::mem::replace(ends, vec![0])));
-                Arc::new(ListArray::try_new(field.clone(), ends, element.finish()?, None)?)
+                Arc::new(ListArray::try_new(field.clone(), ends, element.finish()?, present.finish())?)
             }
-            Self::Struct { fields, members, length } => {
+            Self::Struct { fields, members, length, present } => {
                 let arrays =
                     members.iter_mut().map(|(_, member)| member.finish()).collect::<Result<_, _>>()?;
                 let length = std::mem::take(length);
-                Arc::new(StructArray::try_new_with_length(fields.clone(), arrays, None, length)?)
+                Arc::new(StructArray::try_new_with_length(fields.clone(), arrays, present.finish(), length)?)
             }
         })
     }

@@ -11,7 +11,13 @@ use arrow_array::{
     types::Int32Type,
 };
 use arrow_schema::{ArrowError, SchemaRef};
-use oasis_wire::{batch::Sample, quantity::Epoch, schema::ProbeType, value::Value};
+use oasis_wire::{
+    absence::{Absence, Within},
+    batch::Sample,
+    quantity::Epoch,
+    schema::{ABSENT, ProbeType},
+    value::Value,
+};
 use std::sync::Arc;
 use uuid::Uuid;
 
@@ -32,6 +38,8 @@ pub struct Rows {
     states: UInt16Builder,
     /// With the place of its metric in a sample.
     metrics: Vec<(usize, Column)>,
+    /// The values that samples can lack.
+    absence: Option<Absence>,
     rows: usize,
     bytes: usize,
     most_bytes: usize,
@@ -45,9 +53,11 @@ impl Rows {
 
     /// As [`Rows::new`], with a bound of bytes for record batches.
     pub fn limited(probe_type: &ProbeType, most_bytes: usize) -> Self {
+        let absence = Absence::of(probe_type);
         let metrics = probe_type.metrics.iter().enumerate().filter(|(_, metric)| has_values(&metric.kind));
         let column = |(at, metric): (usize, &oasis_wire::schema::Metric)| {
-            (at, Column::new(&metric.kind, metric.enumeration.as_ref()))
+            let is_nullable = absence.is_some() && metric.name != ABSENT;
+            (at, Column::new(&metric.kind, metric.enumeration.as_ref(), is_nullable))
         };
         Self {
             schema: schema(probe_type),
@@ -58,6 +68,7 @@ impl Rows {
             times: TimestampNanosecondBuilder::new().with_timezone("UTC"),
             states: UInt16Builder::new(),
             metrics: metrics.map(column).collect(),
+            absence,
             rows: 0,
             bytes: 0,
             most_bytes: most_bytes.min(MAX_BYTES),
@@ -96,8 +107,11 @@ impl Rows {
         self.times.append_value(time);
         self.states.append_value(state);
         let missing = Value::Boolean(false);
+        let named = self.absence.as_ref().and_then(|of| Some(of.places(sample.values.get(of.metric())?)));
+        let places = named.unwrap_or_default();
+        let absent = Within::sample(&places);
         for (at, column) in &mut self.metrics {
-            self.bytes += column.append(sample.values.get(*at).unwrap_or(&missing));
+            self.bytes += column.append(sample.values.get(*at).unwrap_or(&missing), absent.at(*at));
         }
         self.rows += 1;
         Ok(())

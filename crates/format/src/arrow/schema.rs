@@ -2,15 +2,20 @@
 
 use crate::table::{FIXED, Names};
 use arrow_schema::{DataType, Field, Fields, Schema, SchemaRef, TimeUnit};
-use oasis_wire::schema::{EnumType, Metric, MetricType, ProbeType};
+use oasis_wire::schema::{ABSENT, EnumType, Metric, MetricType, ProbeType};
 use std::{collections::HashMap, sync::Arc};
 
 /// The key of the probe type, as JSON: an import restores it.
 pub(crate) const SCHEMA_KEY: &str = "oasis.schema";
 
 /// Fixed columns, then one for each metric. Fields carry `unit` and `doc`, the schema `oasis.type`, `oasis.uuid`, `oasis.version`
-/// and `oasis.schema`.
+/// and `oasis.schema`. Metrics can be null if samples of the type can lack values.
 pub fn schema(probe_type: &ProbeType) -> SchemaRef {
+    nullable_schema(probe_type, probe_type.absent_metric().is_some())
+}
+
+/// As [`schema`]; `is_nullable` says whether metrics can be null.
+pub(crate) fn nullable_schema(probe_type: &ProbeType, is_nullable: bool) -> SchemaRef {
     let fixed = [
         ("node", dictionary()),
         ("instance", dictionary()),
@@ -29,7 +34,7 @@ pub fn schema(probe_type: &ProbeType) -> SchemaRef {
             .metrics
             .iter()
             .filter(|metric| has_values(&metric.kind))
-            .map(|metric| field(metric, &mut names)),
+            .map(|metric| field(metric, is_nullable && metric.name != ABSENT, &mut names)),
     );
     let metadata = [
         ("oasis.type", probe_type.name.clone()),
@@ -66,32 +71,33 @@ pub(crate) fn has_values(kind: &MetricType) -> bool {
     }
 }
 
-fn field(metric: &Metric, names: &mut Names) -> Field {
+fn field(metric: &Metric, is_nullable: bool, names: &mut Names) -> Field {
     let known = [("unit", &metric.unit), ("doc", &metric.doc)];
     let metadata: HashMap<_, _> =
         known.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value.clone()?))).collect();
-    let kind = data_type(&metric.kind, metric.enumeration.as_ref());
-    Field::new(names.unique(&metric.name), kind, false).with_metadata(metadata)
+    let kind = data_type(&metric.kind, metric.enumeration.as_ref(), is_nullable);
+    Field::new(names.unique(&metric.name), kind, is_nullable).with_metadata(metadata)
 }
 
 /// The members of a struct that have values.
-pub(crate) fn fields(members: &[Metric]) -> Fields {
+pub(crate) fn fields(members: &[Metric], is_nullable: bool) -> Fields {
     let mut names = Names::default();
-    members.iter().filter(|member| has_values(&member.kind)).map(|member| field(member, &mut names)).collect()
+    let with_values = members.iter().filter(|member| has_values(&member.kind));
+    with_values.map(|member| field(member, is_nullable, &mut names)).collect()
 }
 
 /// The elements of a vector.
-pub(crate) fn element(kind: &MetricType, enumeration: Option<&EnumType>) -> Arc<Field> {
-    Arc::new(Field::new("item", data_type(kind, enumeration), false))
+pub(crate) fn element(kind: &MetricType, enumeration: Option<&EnumType>, is_nullable: bool) -> Arc<Field> {
+    Arc::new(Field::new("item", data_type(kind, enumeration, is_nullable), is_nullable))
 }
 
-fn data_type(kind: &MetricType, enumeration: Option<&EnumType>) -> DataType {
+fn data_type(kind: &MetricType, enumeration: Option<&EnumType>, is_nullable: bool) -> DataType {
     if enumeration.is_some() && kind.is_integer() {
         return dictionary();
     }
     match kind {
-        MetricType::Vector(of) => DataType::List(element(of, enumeration)),
-        MetricType::Struct(of) => DataType::Struct(fields(&of.members)),
+        MetricType::Vector(of) => DataType::List(element(of, enumeration, is_nullable)),
+        MetricType::Struct(of) => DataType::Struct(fields(&of.members, is_nullable)),
         MetricType::Int8 => DataType::Int8,
         MetricType::Int16 => DataType::Int16,
         MetricType::Int32 => DataType::Int32,

@@ -83,6 +83,7 @@ pub fn encode(
     match encoding {
         MessageEncoding::Json => {
             let mut metrics = value::to_json(probe_type, values);
+            leave_out_absent(&mut metrics);
             if state != 0 {
                 metrics.insert(json_schema::STATE.into(), state.into());
             }
@@ -93,4 +94,18 @@ pub fn encode(
         MessageEncoding::Protobuf => protobuf::encode(probe_type, state, values, message),
     }
     Ok(())
+}
+
+/// Removes members that are null: the schema gives each its type and requires none.
+fn leave_out_absent(members: &mut serde_json::Map<String, serde_json::Value>) {
+    members.retain(|_, member| !member.is_null());
+    members.values_mut().for_each(leave_out_absent_within);
+}
+
+fn leave_out_absent_within(value: &mut serde_json::Value) {
+    match value {
+        serde_json::Value::Object(members) => leave_out_absent(members),
+        serde_json::Value::Array(elements) => elements.iter_mut().for_each(leave_out_absent_within),
+        _ => {}
+    }
 }

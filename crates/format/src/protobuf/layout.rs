@@ -5,10 +5,7 @@ use super::{
     wire::BadWire,
 };
 use crate::{input::FieldBudget, visible::shortened};
-use oasis_wire::{
-    schema::{EnumType, Enumerator, MAX_MEMBERS, Metric, MetricType, StructType},
-    value::MAX_DEPTH,
-};
+use oasis_wire::schema::{EnumType, Enumerator, MAX_DEPTH, MAX_MEMBERS, Metric, MetricType, StructType};
 
 /// Fields without a metric that a report names.
 const MAX_NAMED_FIELDS: usize = 10;

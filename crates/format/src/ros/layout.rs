@@ -10,10 +10,7 @@ use crate::{
     table::ABSENT,
     visible::shortened,
 };
-use oasis_wire::{
-    schema::{InvalidType, MAX_MEMBERS, Metric, MetricType, StructType},
-    value::MAX_DEPTH,
-};
+use oasis_wire::schema::{InvalidType, MAX_DEPTH, MAX_MEMBERS, Metric, MetricType, StructType};
 
 /// A schema that messages cannot be decoded with.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

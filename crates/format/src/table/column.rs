@@ -1,6 +1,6 @@
 //! The columns of a probe type.
 
-use super::{cell::Cell, name::Names};
+use super::cell::Cell;
 use oasis_wire::{
     schema::{Behavior, EnumType, Metric, MetricType},
     value::{self, Value},
@@ -23,7 +23,7 @@ pub struct Column {
     /// Index of the metric among a sample's values, then of each member within.
     path: Vec<usize>,
     /// Index of the metric [`ABSENT`](super::ABSENT), if the type has it.
-    pub(super) absent: Option<usize>,
+    absent: Option<usize>,
 }
 
 /// The type of cells.
@@ -70,37 +70,23 @@ impl ColumnType {
     }
 }
 
-/// Appends the columns of a metric, or of a member at this path.
-pub(crate) fn flatten(
-    metric: &Metric,
-    path: &mut Vec<usize>,
-    name: &str,
-    names: &mut Names,
-    columns: &mut Vec<Column>,
-) {
-    if let MetricType::Struct(of) = &metric.kind {
-        for (at, member) in of.members.iter().enumerate() {
-            path.push(at);
-            flatten(member, path, &format!("{name}.{}", member.name), names, columns);
-            path.pop();
-        }
-        return;
-    }
-    columns.push(Column {
-        name: names.unique(name),
-        kind: ColumnType::of(metric),
-        unit: metric.unit.clone(),
-        behavior: metric.behavior,
-        doc: metric.doc.clone(),
-        path: path.clone(),
-        absent: None,
-    });
-}
-
 impl Column {
+    /// Creates the column of a metric or member. `absent` is the index of the metric that names absent columns.
+    pub(super) fn new(name: String, path: &[usize], metric: &Metric, absent: Option<usize>) -> Self {
+        Self {
+            name,
+            kind: ColumnType::of(metric),
+            unit: metric.unit.clone(),
+            behavior: metric.behavior,
+            doc: metric.doc.clone(),
+            path: path.to_vec(),
+            absent,
+        }
+    }
+
     /// Index of the metric among a sample's values.
     pub fn metric(&self) -> usize {
-        // Every path starts with a metric: see `flatten`.
+        // Every path starts with a metric.
         self.path.first().copied().unwrap_or_default()
     }
 

@@ -36,13 +36,14 @@ mod name;
 
 pub use cell::Cell;
 pub use column::{Column, ColumnType, enumerator};
-pub use name::{Names, table_name};
+pub use name::table_name;
 
-pub use oasis_wire::schema::ABSENT;
 use oasis_wire::{
+    columns,
     schema::{ProbeType, SAMPLE_COLUMNS},
     value::Value,
 };
+pub use oasis_wire::{columns::Names, schema::ABSENT};
 
 /// The columns before the metrics. A format may omit some; no metric has one of these names.
 ///
@@ -70,13 +71,11 @@ pub struct Table {
 impl Table {
     /// Creates the table of a type whose schema was [validated](ProbeType::validate).
     pub fn new(probe_type: &ProbeType) -> Self {
-        let mut names = Names::new(FIXED);
-        let mut columns = Vec::new();
-        for (at, metric) in probe_type.metrics.iter().enumerate() {
-            column::flatten(metric, &mut vec![at], &metric.name, &mut names, &mut columns);
-        }
         let absent = probe_type.absent_metric();
-        columns.iter_mut().for_each(|column| column.absent = absent);
+        let mut columns = Vec::new();
+        columns::visit(probe_type, &mut |name, path, metric| {
+            columns.push(Column::new(name, path, metric, absent));
+        });
         Self { name: table_name(&probe_type.name), columns }
     }
 

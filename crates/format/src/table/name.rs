@@ -1,28 +1,4 @@
-//! Names that queries can use.
-
-use std::collections::HashSet;
-
-/// Used names, compared without case.
-#[derive(Debug, Clone, Default)]
-pub struct Names(HashSet<String>);
-
-impl Names {
-    /// Creates a set of used names.
-    pub fn new<'a>(taken: impl IntoIterator<Item = &'a str>) -> Self {
-        Self(taken.into_iter().map(str::to_lowercase).collect())
-    }
-
-    /// Returns the name; if it is used, with the lowest free suffix from `_2` on.
-    pub fn unique(&mut self, name: &str) -> String {
-        let numbered = (2_u64..).map(|number| format!("{name}_{number}"));
-        let free = std::iter::once(name.to_owned())
-            .chain(numbered)
-            .find(|name| !self.0.contains(&name.to_lowercase()));
-        let free = free.unwrap_or_default();
-        self.0.insert(free.to_lowercase());
-        free
-    }
-}
+//! Names of tables.
 
 /// A probe type's name as a table is called: `OASIS::System::LinuxProcessorProbe` is `oasis_system_linux_processor_probe`.
 /// Letters, digits and underscores only, so that queries need no quotes.
@@ -86,15 +62,6 @@ mod tests {
             let table = table_name(&name);
             prop_assert!(table.starts_with(|first: char| first.is_ascii_lowercase()));
             prop_assert!(table.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_'));
-        }
-
-        #[test]
-        fn names_are_unique(wanted in proptest::collection::vec("[aA]{1,2}(_2)?", 1..20)) {
-            let mut names = Names::new(["a"]);
-            let given: Vec<_> = wanted.iter().map(|name| names.unique(name).to_lowercase()).collect();
-            let different: HashSet<_> = given.iter().cloned().collect();
-            prop_assert_eq!(different.len(), given.len());
-            prop_assert!(!different.contains("a"));
         }
     }
 }

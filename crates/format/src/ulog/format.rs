@@ -2,8 +2,8 @@
 
 use crate::{input::FieldBudget, visible::shortened};
 use oasis_wire::{
-    schema::{MAX_MEMBERS, Metric, MetricType, StructType},
-    value::{MAX_DEPTH, RowWriter},
+    schema::{MAX_DEPTH, MAX_MEMBERS, Metric, MetricType, StructType},
+    value::RowWriter,
 };
 use std::collections::HashMap;
 

@@ -1,12 +1,12 @@
 //! One cell: statistics of the samples in one time interval.
 
-use super::{leaves::Leaf, number::Scalar, summary::Summary};
-use oasis_wire::{
-    batch::{Batch, Values},
-    schema::MetricType,
-    value::Value,
+use super::{
+    leaves::Leaf,
+    number::Scalar,
+    run::{Run, RunValues},
+    summary::Summary,
 };
-use std::ops::Range;
+use oasis_wire::{schema::MetricType, value::Value};
 
 /// All samples of one time interval.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -75,19 +75,17 @@ impl Cell {
         self.tracks.resize(leaves.max(self.tracks.len()), Track::Nothing);
     }
 
-    pub(super) fn add(&mut self, batch: &Batch, run: Range<usize>, places: &[(Leaf, usize)], leaves: usize) {
-        self.follow(run.len() as u64, batch.times()[run.end - 1], leaves);
+    pub(super) fn add(&mut self, run: &Run<'_>, places: &[(Leaf, usize)], leaves: usize) {
+        self.follow(run.samples() as u64, run.last_time(), leaves);
         for (leaf, place) in places {
-            match batch.values(leaf.metric) {
-                Some(Values::Fixed(values)) if leaf.is_column() => {
-                    if let Some(summary) = of_column(leaf, &values[run.clone()]) {
+            match run.values(leaf.metric) {
+                Some(RunValues::Fixed(values)) if leaf.is_column() => {
+                    if let Some(summary) = of_column(leaf, &values) {
                         self.tracks[*place].append(Track::Number(summary));
                     }
                 }
-                Some(Values::Rows(values)) => {
-                    for value in &values[run.clone()] {
-                        self.tracks[*place].append(of_value(leaf, value));
-                    }
+                Some(RunValues::Rows(values)) => {
+                    values.for_each(|value| self.tracks[*place].append(of_value(leaf, &value)));
                 }
                 _ => {}
             }

@@ -1,7 +1,8 @@
 //! Samples aggregated by time: one cell for each interval.
 
-use super::{cell::Cell, leaves::Leaf, schema::Plan};
+use super::{cell::Cell, leaves::Leaf, run::Run, schema::Plan};
 use oasis_wire::{
+    absence::Absence,
     batch::{Batch, BatchError},
     schema::ProbeType,
 };
@@ -12,6 +13,7 @@ use std::{collections::BTreeMap, mem, ops::Range, sync::Arc};
 struct Mapping {
     probe_type: Arc<ProbeType>,
     places: Vec<(Leaf, usize)>,
+    absence: Option<Absence>,
 }
 
 /// Cells of one width, in order.
@@ -89,9 +91,10 @@ impl Cells {
             let run = from..to.map_or(times.len(), |to| from + to);
             from = run.end;
             if self.wanted.contains(&number) {
-                let places = &self.mappings[mapping].places;
+                let Mapping { places, absence, .. } = &self.mappings[mapping];
+                let run = Run::new(&batch, run, absence.as_ref());
                 let (cells, leaves) = (&mut self.cells, self.leaves.len());
-                change(cells, number, &mut self.size, |cell| cell.add(&batch, run, places, leaves));
+                change(cells, number, &mut self.size, |cell| cell.add(&run, places, leaves));
             }
         }
         Ok(())
@@ -169,7 +172,8 @@ impl Cells {
             (leaf, place)
         });
         let places = places.collect();
-        self.mappings.push(Mapping { probe_type: probe_type.clone(), places });
+        let absence = Absence::of(probe_type);
+        self.mappings.push(Mapping { probe_type: probe_type.clone(), places, absence });
         self.mappings.len() - 1
     }
 

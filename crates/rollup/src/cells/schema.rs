@@ -246,6 +246,7 @@ mod tests {
     use crate::cells::Cells;
     use oasis_wire::{
         batch::{Encoder, Fields},
+        schema::ABSENT,
         value::write_row,
     };
     use proptest::prelude::*;
@@ -292,6 +293,52 @@ mod tests {
         let mut batch = Vec::new();
         encoder.finish(Fields { first_sequence: 1, ..Fields::default() }, &mut batch);
         batch
+    }
+
+    #[test]
+    fn placeholders_of_absent_values_are_in_no_cell() {
+        let mut probe_type = nested();
+        probe_type.metrics.push(Metric::new(ABSENT, MetricType::Vector(Box::new(MetricType::String))));
+        let names =
+            |names: &[&str]| Value::Vector(names.iter().map(|name| Value::String((*name).into())).collect());
+        let sample = |balance: i64, loads: &[f64], x: i64, absent: &[&str]| {
+            vec![
+                Value::Uint(7),
+                Value::Int(balance),
+                Value::Boolean(true),
+                Value::Real32(0.5),
+                Value::String("a".into()),
+                Value::Vector(loads.iter().map(|load| Value::Real64(*load)).collect()),
+                Value::Struct(vec![Value::Int(x), Value::Real64(1.0)]),
+                Value::Vector(Vec::new()),
+                Value::Vector(Vec::new()),
+                names(absent),
+            ]
+        };
+        let samples = [
+            (1, sample(5, &[1.0, 0.0], 3, &["loads[1]", "word"])),
+            (2, sample(0, &[2.0, 4.0], 0, &["balance", "balance", "pose"])),
+            (3, sample(9, &[3.0, 6.0], 4, &["none"])),
+        ];
+        let batch = batch_of(&probe_type, &samples);
+        let mut cells = Cells::new(1_000, 0..u64::MAX);
+        cells.add_batch(&Arc::new(probe_type), &batch, 0, &mut |_| {}).unwrap();
+        let leaves: Vec<_> = cells.leaves().iter().map(|leaf| leaf.name.clone()).collect();
+        let (_, cell) = cells.cells().next().unwrap();
+        let track = |name: &str| &cell.tracks[leaves.iter().position(|leaf| leaf == name).unwrap()];
+        let figures = |summary: Summary| (summary.numbers, summary.min.real(), summary.max.real());
+        let number = |name: &str| match track(name) {
+            Track::Number(summary) => figures(*summary),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(cell.samples, 3);
+        assert_eq!(
+            (number("balance"), number("pose.x"), number("load")),
+            ((2, 5.0, 9.0), (2, 3.0, 4.0), (3, 0.5, 0.5))
+        );
+        let Track::Elements(loads) = track("loads[]") else { panic!("elements") };
+        let loads: Vec<_> = loads.iter().flatten().copied().map(figures).collect();
+        assert_eq!(loads, [(3, 1.0, 3.0), (2, 4.0, 6.0)]);
     }
 
     fn summaries(cell: &mut Cell) -> impl Iterator<Item = &mut Summary> {

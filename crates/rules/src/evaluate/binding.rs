@@ -3,6 +3,7 @@
 use super::rows::{Rows, known};
 use crate::program::{Column, Input};
 use oasis_wire::{
+    absence::{self, Absence},
     batch::{Batch, Values},
     schema::{Metric, MetricType, ProbeType},
     value::Value,
@@ -17,13 +18,6 @@ pub struct Binding {
     lacking: Vec<String>,
     /// Present if samples of this type can lack values.
     absence: Option<Absence>,
-}
-
-/// The metric that names what a sample lacks, and the names of the columns.
-#[derive(Debug)]
-struct Absence {
-    metric: usize,
-    columns: Vec<String>,
 }
 
 /// A metric, and the members of structs that lead to the value.
@@ -42,9 +36,7 @@ impl Binding {
             place(column, &probe_type.metrics).ok_or_else(|| lacking.push(column.path.join(".")))
         });
         let columns = columns.collect();
-        let names = || input.columns.iter().map(|column| column.path.join(".")).collect();
-        let absence = probe_type.absent_metric().map(|metric| Absence { metric, columns: names() });
-        Self { columns, lacking, absence }
+        Self { columns, lacking, absence: Absence::of(probe_type) }
     }
 
     /// The metrics that are unknown because the type does not have them.
@@ -66,7 +58,7 @@ impl Binding {
         };
         let mut columns: Vec<_> = self.columns.iter().map(column).collect();
         if let Some(absence) = &self.absence {
-            absence.clear(batch, wanted.clone(), &mut columns);
+            self.clear_absent(absence, batch, wanted.clone(), &mut columns);
         }
         Rows {
             sequences: wanted
@@ -78,6 +70,18 @@ impl Binding {
             columns,
             origins: (0..times.len()).collect(),
             times,
+        }
+    }
+
+    /// Makes the values unknown that samples lack.
+    fn clear_absent(&self, absence: &Absence, batch: &Batch, wanted: Range<usize>, columns: &mut [Vec<f64>]) {
+        let Some(Values::Rows(named)) = batch.values(absence.metric()) else { return };
+        for (row, named) in named.get(wanted).unwrap_or_default().iter().enumerate() {
+            let absent = absence.places(named);
+            let is_absent = |column: &ColumnPath| absence::contains(&absent, column.metric, &column.members);
+            let of = self.columns.iter().zip(&mut *columns);
+            let of = of.filter(|(column, _)| column.as_ref().is_ok_and(is_absent));
+            of.filter_map(|(_, values)| values.get_mut(row)).for_each(|value| *value = f64::NAN);
         }
     }
 }
@@ -99,26 +103,6 @@ fn place(column: &Column, metrics: &[Metric]) -> Option<ColumnPath> {
         .eq(column.enumerators.iter().map(|(name, value)| (&**name, *value)));
     let is_same = found.unit == column.unit && is_same_enum;
     is_same.then(|| ColumnPath { metric, members, kind: found.kind.clone() })
-}
-
-impl Absence {
-    /// Makes the values unknown that samples lack.
-    fn clear(&self, batch: &Batch, wanted: Range<usize>, columns: &mut [Vec<f64>]) {
-        let Some(Values::Rows(lists)) = batch.values(self.metric) else { return };
-        for (row, list) in lists.get(wanted).unwrap_or_default().iter().enumerate() {
-            let Value::Vector(absent) = list else { continue };
-            for absent in absent {
-                let Value::String(absent) = absent else { continue };
-                let of = self.columns.iter().zip(&mut *columns).filter(|(name, _)| is_within(name, absent));
-                of.filter_map(|(_, values)| values.get_mut(row)).for_each(|value| *value = f64::NAN);
-            }
-        }
-    }
-}
-
-/// Whether a column is the absent one, or a member of an absent struct.
-fn is_within(column: &str, absent: &str) -> bool {
-    column.strip_prefix(absent).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
 
 impl ColumnPath {

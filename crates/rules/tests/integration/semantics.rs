@@ -256,7 +256,7 @@ fn values_that_a_sample_lacks_are_unknown() {
     let mut probe_type = (*common::types()[0]).clone();
     probe_type.metrics.push(Metric::new(ABSENT, MetricType::Vector(Box::new(MetricType::String))));
     let mut encoder = Encoder::new(&probe_type).unwrap();
-    for absent in [&["pose.x"][..], &["state", "speed"], &[], &["pose"], &["pos"]] {
+    for absent in [&["pose.x"][..], &["state_2", "speed"], &[], &["pose"], &["pos"]] {
         let names = absent.iter().map(|name| Value::String((*name).into())).collect();
         let values = [pump_values(), vec![Value::Vector(names)]].concat();
         let mut row = Vec::new();

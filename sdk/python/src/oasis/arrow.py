@@ -75,13 +75,17 @@ def _array(column: pa.ChunkedArray) -> npt.NDArray[Any]:
     import numpy as np
     import pyarrow as pa
 
-    if pa.types.is_dictionary(column.type):
+    if pa.types.is_dictionary(column.type) and column.null_count == 0:
         parts = [
             np.asarray(chunk.dictionary.to_pylist(), object)[chunk.indices.to_numpy()]
             for chunk in column.chunks
         ]
         return np.concatenate(parts) if parts else np.empty(0, object)
-    if pa.types.is_nested(column.type) or pa.types.is_string(column.type):
+    if (
+        isinstance(column.type, pa.DictionaryType)
+        or pa.types.is_nested(column.type)
+        or pa.types.is_string(column.type)
+    ):
         made = np.empty(len(column), object)
         made[:] = column.to_pylist()
         return made

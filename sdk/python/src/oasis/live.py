@@ -147,6 +147,8 @@ class _Reader:
     def batch(self, samples: list[dict[str, Any]], gaps: tuple[Gap, ...]) -> Batch:
         import numpy as np
 
+        from oasis.table import numbers
+
         metrics = [sample["metrics"] for sample in samples]
         # An envelope has more columns than the schema, all of them numbers.
         first = metrics[0] if metrics else {column.path[0]: None for column in self._columns}
@@ -156,7 +158,8 @@ class _Reader:
         except KeyError:
             raise other_type(self._node, self._instance) from None
         named = {column.path[0] for column in known}
-        more = {name: np.array([metric[name] for metric in metrics]) for name in first if name not in named}
+        unnamed = {name: [metric[name] for metric in metrics] for name in first if name not in named}
+        more = {name: numbers(values, np.array(values).dtype) for name, values in unnamed.items()}
         return Batch(
             self._node,
             self._instance,

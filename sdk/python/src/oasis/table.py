@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -39,21 +39,35 @@ class Column:
     """Type of its elements, if it is a vector."""
 
     def array(self, samples: Sequence[Mapping[str, Any]]) -> npt.NDArray[Any]:
-        """Take this column's value out of each sample's metrics."""
-        values: Iterable[Any] = samples
+        """Take this column's value out of each sample's metrics: None, or NaN among numbers, where a sample lacks it."""
+        values: list[Any] = [*samples]
         for step in self.path:
-            values = [value[step] for value in values]
-        if self.vector is not None:
-            values = [[_plain(self.vector, self.names, element) for element in value] for value in values]
-        elif self.names is not None:
-            known = self.names
-            values = [known.get(value, str(value)) for value in values]
+            values = [None if value is None else value[step] for value in values]
+        if self.vector is not None or self.names is not None:
+            values = [None if value is None else self._plain(value) for value in values]
         if self.dtype == object:
             array = np.empty(len(samples), object)
-            array[:] = [*values]
+            array[:] = values
             return array
-        # Numbers that JSON does not have are text: "NaN", "Infinity"; numpy reads it.
-        return np.array([*map(float, values)] if self.dtype.kind == "f" else [*values], self.dtype)
+        return numbers(values, self.dtype)
+
+    def _plain(self, value: Any) -> Any:
+        """Convert a vector, or the number of an enum."""
+        if self.vector is not None:
+            return [_plain(self.vector, self.names, element) for element in value]
+        return (self.names or {}).get(value, str(value))
+
+
+def numbers(values: Sequence[Any], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
+    """Make an array of this type; of floats, or of objects for booleans, if some values are None."""
+    # Numbers that JSON does not have are text: "NaN", "Infinity"; numpy reads it.
+    if dtype.kind == "f":
+        return np.array([float("nan") if value is None else float(value) for value in values], dtype)
+    if None not in values:
+        return np.array(values, dtype)
+    if dtype.kind == "b":
+        return np.array(values, object)
+    return np.array([float("nan") if value is None else value for value in values], np.float64)
 
 
 def columns(schema: Mapping[str, Any]) -> list[Column]:
@@ -89,6 +103,8 @@ def _names(metric: Mapping[str, Any]) -> Mapping[int, str] | None:
 
 def _plain(kind: Any, names: Mapping[int, str] | None, value: Any) -> Any:
     """Make what Arrow has for an element of a vector, out of what JSON has."""
+    if value is None:
+        return None
     if isinstance(kind, dict) and "vector" in kind:
         return [_plain(kind["vector"], names, element) for element in value]
     if isinstance(kind, dict):

@@ -4,7 +4,7 @@ use super::{cells, content::Content, plan};
 use crate::{
     arrow::{
         gaps,
-        schema::{SCHEMA_KEY, schema},
+        schema::{SCHEMA_KEY, nullable_schema},
     },
     input::{Lost, names::without_controls},
 };
@@ -42,11 +42,13 @@ pub fn is_export(schema: &Schema) -> bool {
 pub fn probe_type(content: &Content) -> Option<ProbeType> {
     let probe_type: ProbeType = serde_json::from_str(&content.text(SCHEMA_KEY)?).ok()?;
     probe_type.validate().ok()?;
-    let (written, found) = (schema(&probe_type), content.schema());
+    let found = content.schema();
     let kinds = |schema: &Schema| -> Vec<(String, DataType)> {
         schema.fields().iter().map(|field| (field.name().clone(), field.data_type().clone())).collect()
     };
-    (kinds(&written) == kinds(&found)).then_some(probe_type)
+    // Earlier releases wrote no nulls.
+    let is_written = |is_nullable| kinds(&nullable_schema(&probe_type, is_nullable)) == kinds(&found);
+    (is_written(true) || is_written(false)).then_some(probe_type)
 }
 
 /// The metrics of an export.

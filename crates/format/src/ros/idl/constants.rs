@@ -5,7 +5,7 @@ use super::{
     declarations::{Reading, joined},
     tokens::Token,
 };
-use oasis_wire::value::MAX_DEPTH;
+use oasis_wire::schema::MAX_DEPTH;
 use std::rc::Rc;
 
 /// The operators of whole numbers, those that bind least first.

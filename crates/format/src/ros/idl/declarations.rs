@@ -6,7 +6,7 @@ use super::{
     tokens::{Token, Tokens},
 };
 use crate::{ros::extensibility::Extensibility, visible::shortened};
-use oasis_wire::{schema::MAX_MEMBERS, value::MAX_DEPTH};
+use oasis_wire::schema::{MAX_DEPTH, MAX_MEMBERS};
 use std::{
     collections::{HashMap, HashSet},
     rc::Rc,

@@ -20,10 +20,7 @@ use crate::{
     visible::shortened,
 };
 use declarations::{Bitmask, Declarations, Declared, Enum, Member, MemberId, Struct, Type};
-use oasis_wire::{
-    schema::{EnumType, Enumerator, Metric, MetricType, StructType},
-    value::MAX_DEPTH,
-};
+use oasis_wire::schema::{EnumType, Enumerator, MAX_DEPTH, Metric, MetricType, StructType};
 use std::collections::HashSet;
 
 /// The only member of a message of ROS 2 without fields.

@@ -1,6 +1,6 @@
-//! What single samples lack, although their type has it: a recording or a message of another protocol had no value there.
+//! Values that single samples lack, although their type has them: a recording or a message of another protocol had none there.
 //!
-//! The metric [`ABSENT`](crate::schema::ABSENT) names it. The sample has a placeholder in its place, which nobody may take for a value.
+//! The metric [`ABSENT`](crate::schema::ABSENT) names them. The sample has a placeholder in each place, which no reader may take for a value.
 
 use crate::{
     columns,
@@ -14,7 +14,7 @@ use alloc::{
 };
 
 /// Indexes that lead to a value of a sample: of the metric, then of members and elements within.
-pub type Place = Vec<usize>;
+pub type ValuePath = Vec<usize>;
 
 /// The names of all that samples of a type can lack.
 #[derive(Debug, Clone, PartialEq)]
@@ -24,7 +24,7 @@ pub struct Absence {
 }
 
 /// Returns the places of what a sample lacks. For many samples of a type, keep an [`Absence`].
-pub fn in_sample(probe_type: &ProbeType, values: &[Value]) -> Vec<Place> {
+pub fn in_sample(probe_type: &ProbeType, values: &[Value]) -> Vec<ValuePath> {
     let named = probe_type.absent_metric().and_then(|metric| values.get(metric));
     let Some(named @ Value::Vector(names)) = named else { return Vec::new() };
     if names.is_empty() {
@@ -33,22 +33,22 @@ pub fn in_sample(probe_type: &ProbeType, values: &[Value]) -> Vec<Place> {
     Absence::of(probe_type).map(|absence| absence.places(named)).unwrap_or_default()
 }
 
-/// What a sample lacks within one of its values.
+/// The values that a sample lacks within one of its values.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Within<'a> {
     /// Places in order, that begin with the indexes of the value.
-    places: &'a [Place],
-    /// How many these indexes are.
+    places: &'a [ValuePath],
+    /// Number of these indexes.
     depth: usize,
 }
 
 impl<'a> Within<'a> {
     /// All that a sample lacks, in order.
-    pub fn sample(places: &'a [Place]) -> Self {
+    pub fn sample(places: &'a [ValuePath]) -> Self {
         Self { places, depth: 0 }
     }
 
-    /// What it lacks within the metric, member or element at an index.
+    /// The values that it lacks within the metric, member or element at an index.
     #[must_use]
     pub fn at(self, index: usize) -> Self {
         Self { places: within(self.places, self.depth, index), depth: self.depth + 1 }
@@ -61,14 +61,14 @@ impl<'a> Within<'a> {
 }
 
 /// Returns those of ordered places whose index at this depth is `index`; all of them have the same indexes before it.
-pub fn within(places: &[Place], depth: usize, index: usize) -> &[Place] {
+pub fn within(places: &[ValuePath], depth: usize, index: usize) -> &[ValuePath] {
     let from = places.partition_point(|place| place.get(depth) < Some(&index));
     let to = places.partition_point(|place| place.get(depth) <= Some(&index));
     places.get(from..to).unwrap_or_default()
 }
 
 /// Whether what is there is among ordered places, by itself or with what is around it.
-pub fn contains(places: &[Place], metric: usize, members: &[usize]) -> bool {
+pub fn contains(places: &[ValuePath], metric: usize, members: &[usize]) -> bool {
     let mut found = within(places, 0, metric);
     for (depth, member) in (1..).zip(members) {
         if found.first().is_some_and(|place| place.len() == depth) {
@@ -92,10 +92,10 @@ pub fn remove(value: &mut Value, place: &[usize]) {
     }
 }
 
-/// What a name stands for.
+/// The meaning of a name.
 #[derive(Debug, Clone, PartialEq)]
 struct Named {
-    place: Place,
+    place: ValuePath,
     /// The type of elements, if it is a vector.
     element: Option<MetricType>,
 }
@@ -120,7 +120,7 @@ impl Absence {
     }
 
     /// Returns the places that a value of the metric names, in order. A name that stands for nothing has none.
-    pub fn places(&self, named: &Value) -> Vec<Place> {
+    pub fn places(&self, named: &Value) -> Vec<ValuePath> {
         let Value::Vector(names) = named else { return Vec::new() };
         let place = |name: &Value| match name {
             Value::String(name) => self.place(name),
@@ -132,7 +132,7 @@ impl Absence {
     }
 
     /// Returns the place of a column, of a whole struct, or of an element such as `loads[2]` or `axes[0].position`.
-    fn place(&self, name: &str) -> Option<Place> {
+    fn place(&self, name: &str) -> Option<ValuePath> {
         if let Some(named) = self.places.get(name) {
             return Some(named.place.clone());
         }
@@ -145,7 +145,7 @@ impl Absence {
 }
 
 /// Adds structs, which are no columns themselves.
-fn add_structs(metric: &Metric, name: String, path: &mut Place, places: &mut BTreeMap<String, Named>) {
+fn add_structs(metric: &Metric, name: String, path: &mut ValuePath, places: &mut BTreeMap<String, Named>) {
     let MetricType::Struct(of) = &metric.kind else { return };
     for (at, member) in of.members.iter().enumerate() {
         path.push(at);
@@ -158,14 +158,14 @@ fn add_structs(metric: &Metric, name: String, path: &mut Place, places: &mut BTr
 }
 
 /// Appends the indexes that `[2]` and what follows stand for; returns whether they stand for something.
-fn find_element(element: &MetricType, rest: &str, place: &mut Place) -> bool {
+fn find_element(element: &MetricType, rest: &str, place: &mut ValuePath) -> bool {
     let number = rest.strip_prefix('[').and_then(|rest| rest.split_once(']'));
     let Some((Ok(number), rest)) = number.map(|(number, rest)| (number.parse(), rest)) else { return false };
     place.push(number);
     find_within(element, rest, place)
 }
 
-fn find_within(kind: &MetricType, rest: &str, place: &mut Place) -> bool {
+fn find_within(kind: &MetricType, rest: &str, place: &mut ValuePath) -> bool {
     match kind {
         _ if rest.is_empty() => true,
         MetricType::Vector(element) => find_element(element, rest, place),
@@ -213,7 +213,7 @@ mod tests {
         Absence::of(&probe_type).expect("it names what samples lack")
     }
 
-    fn places(names: &[&str]) -> Vec<Place> {
+    fn places(names: &[&str]) -> Vec<ValuePath> {
         let names = names.iter().map(|name| Value::String((*name).into()));
         absence().places(&Value::Vector(names.collect()))
     }
@@ -251,8 +251,8 @@ mod tests {
     fn other_names_have_no_place() {
         let names =
             ["", "x", "time", "p.", "p.y", "p[0]", "a[", "a[]", "a[-1]", "a[1]on", "a[1][2].", "a[1][2].off"];
-        assert_eq!(places(&names), Vec::<Place>::new());
-        assert_eq!(absence().places(&Value::String("p".into())), Vec::<Place>::new());
+        assert_eq!(places(&names), Vec::<ValuePath>::new());
+        assert_eq!(absence().places(&Value::String("p".into())), Vec::<ValuePath>::new());
     }
 
     proptest! {

@@ -3,7 +3,7 @@
 
 use super::writer::{KeptSample, Writer};
 use oasis_wire::{
-    absence::{Absence, Place},
+    absence::{Absence, ValuePath},
     schema::{Metric, MetricType, ProbeType},
     value::Value,
 };
@@ -81,7 +81,7 @@ impl Envelope {
     /// Returns the metrics that a sample lacks, in order.
     fn absent(&self, values: &[Value]) -> Vec<usize> {
         let named = self.absence.as_ref().and_then(|of| Some(of.places(values.get(of.metric())?)));
-        let whole = |place: Place| if let [metric] = place[..] { Some(metric) } else { None };
+        let whole = |place: ValuePath| if let [metric] = place[..] { Some(metric) } else { None };
         named.unwrap_or_default().into_iter().filter_map(whole).collect()
     }
 

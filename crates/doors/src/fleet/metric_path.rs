@@ -1,7 +1,7 @@
 //! The path to a number or text within a sample: `load`, `motor.speed`, `axes[0].position`.
 
 use oasis_wire::{
-    absence::{self, Place},
+    absence::{self, ValuePath},
     schema::{Metric, MetricType, ProbeType},
     value::{Value, value_to_json},
 };
@@ -79,7 +79,7 @@ impl MetricPath {
 /// A path within one type.
 #[derive(Debug, Clone)]
 pub struct FoundPath {
-    /// Place of the metric in the schema.
+    /// ValuePath of the metric in the schema.
     pub column: usize,
     places: Vec<usize>,
     kind: MetricType,
@@ -87,7 +87,7 @@ pub struct FoundPath {
 
 impl FoundPath {
     /// Whether it is among the places of what a sample lacks.
-    pub fn is_in(&self, absent: &[Place]) -> bool {
+    pub fn is_in(&self, absent: &[ValuePath]) -> bool {
         absence::contains(absent, self.column, &self.places)
     }
 

@@ -1,7 +1,7 @@
 //! Samples of a batch that fall into one cell, without the values that they lack.
 
 use oasis_wire::{
-    absence::{self, Absence, Place},
+    absence::{self, Absence, ValuePath},
     batch::{Batch, Values},
     value::Value,
 };
@@ -12,7 +12,7 @@ pub struct Run<'a> {
     batch: &'a Batch,
     samples: Range<usize>,
     /// Samples that lack something: their index in the run, and the places in order.
-    absent: Vec<(usize, Vec<Place>)>,
+    absent: Vec<(usize, Vec<ValuePath>)>,
 }
 
 /// The values of one metric.

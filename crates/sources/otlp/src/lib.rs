@@ -19,6 +19,7 @@ mod config;
 mod json;
 mod layout;
 mod logs;
+mod loops;
 mod metrics;
 mod names;
 mod points;
@@ -87,6 +88,7 @@ impl Handler for source::OtlpSource {
                 "lost_items",
                 "refused_items",
                 "points_without_value",
+                "looped_points",
                 "rounded_values",
                 "repeated_requests",
                 "repeated_samples",

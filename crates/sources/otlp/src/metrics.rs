@@ -45,6 +45,9 @@ impl<'w, 'n, 'a> MetricReader<'w, 'n, 'a> {
             self.writer.written.without_value += 1;
             return;
         }
+        if self.writer.skip_looped(&self.point.attributes) {
+            return;
+        }
         if !self.writer.begin_item(&metric.name, scope, &mut self.point.attributes) {
             return;
         }

@@ -52,6 +52,9 @@ impl fmt::Debug for OpenSource {
 }
 
 /// Counters since the start of the DAC.
+/// The remedy for data points that come back.
+const LOOP_REMEDY: &str = "let the Collector send nothing back to the DAC that it comes from (otlp_export)";
+
 #[derive(Debug, Default, Clone)]
 struct Counters {
     requests: u64,
@@ -62,6 +65,9 @@ struct Counters {
     lost_items: u64,
     refused_items: u64,
     points_without_value: u64,
+    /// Data points that this DAC has sent itself; they are not taken.
+    looped_points: u64,
+    newest_loop: Option<String>,
     rounded_values: u64,
     repeated_requests: u64,
     repeated_samples: u64,
@@ -111,6 +117,7 @@ impl OtlpSource {
             "lost_items": counters.lost_items,
             "refused_items": counters.refused_items,
             "points_without_value": counters.points_without_value,
+            "looped_points": counters.looped_points,
             "rounded_values": counters.rounded_values,
             "repeated_requests": counters.repeated_requests,
             "repeated_samples": counters.repeated_samples,
@@ -129,7 +136,11 @@ impl OtlpSource {
             let (items, requests) = (counters.refused_items, counters.refused_requests);
             format!("OTLP: {items} items and {requests} requests refused, the newest: {why}")
         };
-        refusal.map(warning).into_iter().collect()
+        let looped = counters.newest_loop.as_ref().map(|instance| {
+            let count = counters.looped_points;
+            format!("{count} data points left out of instances that this DAC has itself, the newest: {instance}; {LOOP_REMEDY}")
+        });
+        refusal.map(warning).into_iter().chain(looped).collect()
     }
 
     /// Answers a request; `None` for other paths.
@@ -210,6 +221,10 @@ impl OtlpSource {
         counters.lost_items += lost;
         counters.refused_items += written.refused;
         counters.points_without_value += written.without_value;
+        counters.looped_points += written.looped;
+        if written.newest_loop.is_some() {
+            counters.newest_loop.clone_from(&written.newest_loop);
+        }
         counters.rounded_values += written.rounded;
         counters.repeated_samples = nodes.repeated();
         (counters.nodes, counters.instances) = (nodes.node_count(), nodes.instance_count());

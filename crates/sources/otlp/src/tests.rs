@@ -497,3 +497,32 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn data_points_that_a_dac_has_sent_itself_are_not_taken() {
+    let world = World::new(OtlpConfig { node_prefix: "otlp".into(), ..OtlpConfig::default() });
+    let gauge = |name: &str, value: f64, attributes: Value| {
+        metrics(json!([{ "name": name, "gauge": { "dataPoints": [
+            { "timeUnixNano": TIME.to_string(), "asDouble": value, "attributes": attributes }] } }]))
+    };
+    let send = |body: &Value| world.send_json("/v1/metrics", body);
+    // The node is otlp-shop. A DAC that sends it names it as the service.
+    assert_eq!(send(&gauge("level", 1.0, json!([]))).0, 200);
+    let sent_by = |service: &str, value: f64| {
+        let mut back = gauge("gauge.value", value, json!([attribute("oasis.instance", "level")]));
+        back["resourceMetrics"][0]["resource"]["attributes"] = json!([attribute("service.name", service)]);
+        back
+    };
+    for looped in 1..=3_u32 {
+        assert_eq!(send(&sent_by("otlp-shop", looped.into())), (200, json!({})));
+        assert_eq!(world.source.state()["looped_points"], looped);
+    }
+    assert_eq!(world.dac.registry.instances().len(), 1);
+    let warnings = world.source.warnings();
+    assert!(
+        warnings[0].contains("3 data points left out") && warnings[0].contains("otlp-shop/level"),
+        "{warnings:?}"
+    );
+    assert_eq!(send(&sent_by("other", 1.0)).0, 200);
+    assert_eq!(world.dac.registry.instances().len(), 2, "another DAC has sent it");
+}

@@ -3,6 +3,7 @@
 use crate::{
     OtlpConfig,
     attributes::Attribute,
+    loops::{NODE_ATTRIBUTE, find_loop},
     names::{names_scopes, write_instance, write_node},
     walk::Resource,
 };
@@ -30,6 +31,10 @@ pub struct Written {
     pub untimed: u64,
     /// Whole numbers that were rounded, because their series has reals.
     pub rounded: u64,
+    /// Data points that this DAC has sent itself; they are not taken.
+    pub looped: u64,
+    /// The instance of one of them.
+    pub newest_loop: Option<String>,
     /// The reason of the first refusal.
     pub reason: Option<String>,
 }
@@ -43,6 +48,8 @@ pub struct Writer<'a> {
     pub nodes: &'a mut SourceNodes,
     pub written: Written,
     node: Result<String, String>,
+    /// The name of the node in what a DAC sends.
+    sent_node: String,
     instance: String,
 }
 
@@ -54,12 +61,16 @@ impl<'a> Writer<'a> {
         now: u64,
         nodes: &'a mut SourceNodes,
     ) -> Self {
-        let (written, instance) = (Written::default(), String::new());
-        Self { config, may_write, now, nodes, written, node: Ok(String::new()), instance }
+        let (written, node) = (Written::default(), Ok(String::new()));
+        let (sent_node, instance) = (String::new(), String::new());
+        Self { config, may_write, now, nodes, written, node, sent_node, instance }
     }
 
     /// Begins a resource: its samples belong to its node.
     pub fn begin_resource(&mut self, resource: &Resource<'_>) {
+        let attributes = resource.as_ref().map(Vec::as_slice).unwrap_or_default();
+        let sent = attributes.iter().find(|(key, _)| key == NODE_ATTRIBUTE);
+        self.sent_node = sent.map(|(_, node)| node.to_string()).unwrap_or_default();
         self.node = match resource {
             Ok(attributes) => {
                 let mut name = String::new();
@@ -108,6 +119,15 @@ impl<'a> Writer<'a> {
             self.refuse(name, "write is not permitted for this instance");
         }
         is_permitted
+    }
+
+    /// Returns whether this DAC has sent a data point with these attributes itself, and counts it then.
+    pub fn skip_looped(&mut self, attributes: &[Attribute<'_>]) -> bool {
+        let is_registered = |node: &str, instance: &str| self.nodes.is_registered(node, instance);
+        let Some(instance) = find_loop(&self.sent_node, attributes, is_registered) else { return false };
+        self.written.looped += 1;
+        self.written.newest_loop = Some(instance);
+        true
     }
 
     /// Returns node and instance of the present item.

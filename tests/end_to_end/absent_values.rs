@@ -84,6 +84,8 @@ fn a_placeholder_is_no_value_to_any_reader() {
     assert_eq!(points["is_on"]["min"], json!([1]), "{points}");
 
     let (url, from) = (dac.http(), "2025-11-21T00:00:00Z");
+    let loss = run(&["loss", "--url", url]);
+    assert!(loss.contains("pump,unit=7"), "{loss}");
     let text =
         run(&["tail", "--url", url, "influxdb/pump,unit=7", "--from", from, "--to", "2025-11-21T00:01:00Z"]);
     assert!(text.lines().nth(2).unwrap().contains("rpm=null is_on=null starts=8 note=null"), "{text}");

@@ -125,14 +125,14 @@ pub fn until_subscribed(dac: &Oasis) {
     until(dac, "the subscription", |state| state["subscribed"] == true);
 }
 
-/// All samples of an instance, as the values of one metric.
+/// The values of one metric in all samples of an instance that have it.
 pub fn values(dac: &Oasis, node: &str, instance: &str, metric: &str) -> Vec<f64> {
     let instance = instance.replace('/', "%2F");
     let document =
         get(dac, &format!("/api/v1/samples?node={node}&instance={instance}&from=2020-01-01T00:00:00Z"));
     let messages = document["messages"].as_array().cloned().unwrap_or_default();
     let samples = messages.iter().filter_map(|message| message["samples"].as_array()).flatten();
-    samples.map(|sample| sample["metrics"][metric].as_f64().unwrap()).collect()
+    samples.filter_map(|sample| sample["metrics"][metric].as_f64()).collect()
 }
 
 pub fn until_values(dac: &Oasis, node: &str, instance: &str, expected: &[f64]) {

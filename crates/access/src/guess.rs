@@ -2,7 +2,7 @@
 //!
 //! An account allows 14,400 guesses a day, so a list of that order is enough.
 
-/// Passwords that leaked most often, as [`core`] makes them, in order: those of the list of zxcvbn, which is under the MIT license.
+/// Passwords that leaked most often, as [`core`] makes them, in order: those of the list of zxcvbn (`LICENSE-ZXCVBN`).
 const COMMON: &str = include_str!("common_passwords.txt");
 /// Letters that a password has at least between other signs at its ends.
 const MIN_CORE_CHARS: usize = 4;
@@ -10,13 +10,20 @@ const MIN_CORE_CHARS: usize = 4;
 /// Returns why a password is tried early; `None` if it is not.
 pub fn tried_first(password: &str) -> Option<&'static str> {
     let lower: Vec<char> = password.to_lowercase().chars().collect();
-    let part = repeated(&lower);
-    let core = core(part);
-    if core.chars().count() < MIN_CORE_CHARS {
+    let letters: Vec<char> = lower.iter().copied().filter(|sign| sign.is_alphabetic()).collect();
+    let cores = [core(&lower, 'l'), core(&lower, 'i'), translated(trimmed_end(&lower), 'l'), letters];
+    cores.iter().find_map(|core| why_common(core))
+}
+
+fn why_common(core: &[char]) -> Option<&'static str> {
+    let part = repeated(core);
+    // The part that repeats can have other signs at its ends.
+    let word: String = self::core(part, 'l').into_iter().collect();
+    if word.chars().count() < MIN_CORE_CHARS {
         Some("hardly any letters, or the same again and again")
     } else if is_sequence(part) {
         Some("a sequence")
-    } else if is_common(&core) {
+    } else if is_common(&word) || is_common(&part.iter().collect::<String>()) {
         Some("a common password")
     } else {
         None
@@ -33,21 +40,28 @@ fn repeated(password: &[char]) -> &[char] {
     &password[..period]
 }
 
-/// Removes digits and signs at both ends, and replaces those within that stand for letters.
-fn core(password: &[char]) -> String {
-    let is_letter = |letter: &char| letter.is_alphabetic();
-    let first = password.iter().position(is_letter).unwrap_or(password.len());
-    let end = password.iter().rposition(is_letter).map_or(first, |last| last + 1);
+/// Removes digits and signs at both ends, and replaces those within that stand for letters. `one` is what the digit 1 stands for.
+fn core(password: &[char], one: char) -> Vec<char> {
+    let first = password.iter().position(|sign| sign.is_alphabetic()).unwrap_or(password.len());
+    translated(trimmed_end(&password[first..]), one)
+}
+
+fn trimmed_end(password: &[char]) -> &[char] {
+    let last = password.iter().rposition(|sign| sign.is_alphabetic());
+    &password[..last.map_or(0, |last| last + 1)]
+}
+
+fn translated(password: &[char], one: char) -> Vec<char> {
     let letter = |sign: &char| match sign {
         '0' => 'o',
-        '1' | '!' => 'l',
+        '1' | '!' => one,
         '3' => 'e',
         '4' | '@' => 'a',
         '5' | '$' => 's',
         '7' => 't',
         other => *other,
     };
-    password[first..end].iter().map(letter).collect()
+    password.iter().map(letter).collect()
 }
 
 /// Whether each sign is the one before, or the next in the alphabet, in one direction.
@@ -82,6 +96,17 @@ mod tests {
             "1qaz2wsx3edc",
             "!!!oasis!!!!",
             "2026-04-11 jim",
+            "aaaaaaaaaaaa1",
+            "passwordpassword1",
+            "PasswordPassword!",
+            "password.password1",
+            "Password1Password2",
+            "abcdefghijkl1",
+            "zyxwvutsrqpo1",
+            "qwertyqwerty1",
+            "letmeinletmein!",
+            "$ecret123456",
+            "m1chael12345",
         ] {
             assert!(tried_first(common).is_some(), "{common}");
         }
@@ -102,7 +127,7 @@ mod tests {
         assert!(common.is_sorted() && common.len() > 9_000);
         for entry in common {
             let signs: Vec<char> = entry.chars().collect();
-            assert_eq!(core(&signs), entry);
+            assert_eq!(core(&signs, 'l').into_iter().collect::<String>(), entry);
         }
     }
 }

@@ -36,6 +36,7 @@ impl Audit {
         Self::new(&ledger, appended)
     }
 
+    /// The log has `appended` samples, which came with the present type.
     fn new(ledger: &Ledger, appended: u64) -> Self {
         let accounted = ledger.accounted();
         let newest = ledger.last_sequence.max(ledger.node.taken);
@@ -51,7 +52,9 @@ impl Audit {
             spooled,
             in_flight,
             declared,
-            undeclared: accounted.abs_diff(explained).saturating_add(ledger.received.abs_diff(appended)),
+            undeclared: accounted
+                .abs_diff(explained)
+                .saturating_add((ledger.received - ledger.received_before).abs_diff(appended)),
         }
     }
 }

@@ -128,6 +128,12 @@ pub struct Ledger {
     /// Sequence numbers of ended runs, and of samples with an earlier type, that were received or recorded as missing.
     #[serde(skip)]
     settled_of_ended: u64,
+    /// Samples received with earlier types: they are in other logs.
+    #[serde(skip)]
+    pub(crate) received_before: u64,
+    /// Gaps of earlier types: their topics have listed them.
+    #[serde(skip)]
+    gaps_before: u64,
     /// The run that the instance was in with its earlier type, until the first sample.
     #[serde(skip)]
     replaced: Option<ReplacedRun>,
@@ -480,6 +486,8 @@ impl Ledger {
             last_sequence: former.last_sequence,
             settled: former.last_sequence - former.stored_before,
         });
+        self.received_before = former.received;
+        self.gaps_before = former.gaps_forgotten + former.gaps.len() as u64;
         self.received = former.received;
         self.missing = former.missing;
         self.unexplained = former.unexplained;
@@ -498,11 +506,13 @@ impl Ledger {
         (self.last_sequence, self.stored_before) = (last_sequence, last_sequence);
         self.joined_late = false;
         let is_of_run = |replaced: &ReplacedRun| {
-            Some(replaced.run) == self.run && replaced.last_sequence == last_sequence
+            Some(replaced.run) == self.run && replaced.last_sequence <= last_sequence
         };
         if let Some(replaced) = self.replaced.take().filter(is_of_run) {
+            // Numbers that were given and did not come are missing before the next sample.
+            self.last_sequence = replaced.last_sequence;
             self.first_sequence = replaced.first_sequence;
-            self.stored_before = last_sequence - replaced.settled;
+            self.stored_before = replaced.last_sequence - replaced.settled;
             self.settled_of_ended -= replaced.settled;
         }
     }
@@ -556,6 +566,11 @@ impl Ledger {
     /// Returns whether a sample was ever received here, or is known to be missing.
     pub(crate) fn has_samples(&self) -> bool {
         self.last_sequence > 0 || self.accounted() > 0
+    }
+
+    /// Returns the number of gaps that came with earlier types of the instance.
+    pub fn gaps_before(&self) -> u64 {
+        self.gaps_before
     }
 
     /// The run of the node that sequence numbers count in.

@@ -3,6 +3,7 @@
 //! The metric [`ABSENT`](crate::schema::ABSENT) names them. The sample has a placeholder in each place, which no reader may take for a value.
 
 use crate::{
+    batch::{Batch, Values},
     columns,
     schema::{Metric, MetricType, ProbeType},
     value::Value,
@@ -106,12 +107,23 @@ impl Absence {
         let metric = probe_type.absent_metric()?;
         let mut places = BTreeMap::new();
         columns::visit(probe_type, &mut |name, path, of| {
+            // The list itself is always there.
+            if path == [metric] {
+                return;
+            }
             places.insert(name, Named { place: path.to_vec(), element: of.kind.element().cloned() });
         });
         for (at, metric) in probe_type.metrics.iter().enumerate() {
             add_structs(metric, metric.name.clone(), &mut [at].to_vec(), &mut places);
         }
         Some(Self { metric, places })
+    }
+
+    /// As [`Absence::of`]; `None` as well if no sample of this batch lacks anything.
+    pub fn of_batch(probe_type: &ProbeType, batch: &Batch) -> Option<Self> {
+        let Some(Values::Rows(lists)) = batch.values(probe_type.absent_metric()?) else { return None };
+        let lacks = |list: &Value| matches!(list, Value::Vector(names) if !names.is_empty());
+        if lists.iter().any(lacks) { Self::of(probe_type) } else { None }
     }
 
     /// Index of the metric that names what a sample lacks.
@@ -121,12 +133,7 @@ impl Absence {
 
     /// Returns the places that a value of the metric names, in order. A name that stands for nothing has none.
     pub fn places(&self, named: &Value) -> Vec<ValuePath> {
-        let Value::Vector(names) = named else { return Vec::new() };
-        let place = |name: &Value| match name {
-            Value::String(name) => self.place(name),
-            _ => None,
-        };
-        let mut places: Vec<_> = names.iter().filter_map(place).collect();
+        let mut places: Vec<_> = texts(named).filter_map(|name| self.place(name)).collect();
         places.sort_unstable();
         places
     }
@@ -142,6 +149,23 @@ impl Absence {
             find_element(named.element.as_ref()?, &name[at..], &mut place).then_some(place)
         })
     }
+}
+
+/// Returns the places of elements of a column with a vector that a value of the metric names, within the column's value, in order.
+pub fn elements(column: &str, element: &MetricType, named: &Value) -> Vec<ValuePath> {
+    let place = |name: &str| {
+        let mut place = ValuePath::new();
+        let rest = name.strip_prefix(column)?;
+        find_element(element, rest, &mut place).then_some(place)
+    };
+    let mut places: Vec<_> = texts(named).filter_map(place).collect();
+    places.sort_unstable();
+    places
+}
+
+fn texts(named: &Value) -> impl Iterator<Item = &str> {
+    let names = if let Value::Vector(names) = named { names.as_slice() } else { &[] };
+    names.iter().filter_map(|name| if let Value::String(name) = name { Some(name.as_str()) } else { None })
 }
 
 /// Adds structs, which are no columns themselves.
@@ -160,6 +184,8 @@ fn add_structs(metric: &Metric, name: String, path: &mut ValuePath, places: &mut
 /// Appends the indexes that `[2]` and what follows stand for; returns whether they stand for something.
 fn find_element(element: &MetricType, rest: &str, place: &mut ValuePath) -> bool {
     let number = rest.strip_prefix('[').and_then(|rest| rest.split_once(']'));
+    let is_number = |number: &str| number.bytes().all(|digit| digit.is_ascii_digit());
+    let number = number.filter(|(number, _)| is_number(number));
     let Some((Ok(number), rest)) = number.map(|(number, rest)| (number.parse(), rest)) else { return false };
     place.push(number);
     find_within(element, rest, place)
@@ -249,8 +275,23 @@ mod tests {
 
     #[test]
     fn other_names_have_no_place() {
-        let names =
-            ["", "x", "time", "p.", "p.y", "p[0]", "a[", "a[]", "a[-1]", "a[1]on", "a[1][2].", "a[1][2].off"];
+        let names = [
+            "oasis.absent",
+            "oasis.absent[0]",
+            "a[+1]",
+            "",
+            "x",
+            "time",
+            "p.",
+            "p.y",
+            "p[0]",
+            "a[",
+            "a[]",
+            "a[-1]",
+            "a[1]on",
+            "a[1][2].",
+            "a[1][2].off",
+        ];
         assert_eq!(places(&names), Vec::<ValuePath>::new());
         assert_eq!(absence().places(&Value::String("p".into())), Vec::<ValuePath>::new());
     }

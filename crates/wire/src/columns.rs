@@ -3,30 +3,37 @@
 use crate::schema::{Metric, MetricType, ProbeType, SAMPLE_COLUMNS};
 use alloc::{
     borrow::ToOwned,
-    collections::BTreeSet,
+    collections::BTreeMap,
     format,
     string::{String, ToString},
     vec::Vec,
 };
 
-/// Used names, compared without case.
+/// Suffix of the second of several equal names.
+const FIRST_SUFFIX: u64 = 2;
+
+/// Used names, compared without case, with the next suffix of each.
 #[derive(Debug, Clone, Default)]
-pub struct Names(BTreeSet<String>);
+pub struct Names(BTreeMap<String, u64>);
 
 impl Names {
     /// Creates a set of used names.
     pub fn new<'a>(taken: impl IntoIterator<Item = &'a str>) -> Self {
-        Self(taken.into_iter().map(str::to_lowercase).collect())
+        Self(taken.into_iter().map(|name| (name.to_lowercase(), FIRST_SUFFIX)).collect())
     }
 
     /// Returns the name; if it is used, with the lowest free suffix from `_2` on.
     pub fn unique(&mut self, name: &str) -> String {
-        let numbered = (2_u64..).map(|number| format!("{name}_{number}"));
-        let free = core::iter::once(name.to_owned())
-            .chain(numbered)
-            .find(|name| !self.0.contains(&name.to_lowercase()));
-        let free = free.unwrap_or_default();
-        self.0.insert(free.to_lowercase());
+        let lower = name.to_lowercase();
+        let Some(next) = self.0.get(&lower).copied() else {
+            self.0.insert(lower, FIRST_SUFFIX);
+            return name.to_owned();
+        };
+        let numbered = (next..).map(|number| (number, format!("{name}_{number}")));
+        let free = numbered.into_iter().find(|(_, name)| !self.0.contains_key(&name.to_lowercase()));
+        let (number, free) = free.unwrap_or_default();
+        self.0.insert(lower, number + 1);
+        self.0.insert(free.to_lowercase(), FIRST_SUFFIX);
         free
     }
 }
@@ -67,6 +74,7 @@ pub fn member_name(name: &str, member: &Metric) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use alloc::collections::BTreeSet;
     use proptest::prelude::*;
 
     proptest! {

@@ -1,7 +1,7 @@
 //! The values of one sample: the packed row that probes write, and values decoded by schema.
 
 use crate::{
-    absence,
+    absence::{self, ValuePath},
     reader::{Malformed, Reader},
     schema::{Metric, MetricType, ProbeType},
     varint,
@@ -163,6 +163,13 @@ pub fn to_json(probe_type: &ProbeType, values: &[Value]) -> Map<String, serde_js
         make_null(&mut object, &probe_type.metrics, &place);
     }
     object
+}
+
+/// As [`value_to_json`], with null at these [places](crate::absence) within the value.
+pub fn value_to_json_without(kind: &MetricType, value: &Value, places: &[ValuePath]) -> serde_json::Value {
+    let mut json = value_to_json(kind, value);
+    places.iter().for_each(|place| make_value_null(&mut json, kind, place));
+    json
 }
 
 fn make_null(object: &mut Map<String, serde_json::Value>, members: &[Metric], place: &[usize]) {

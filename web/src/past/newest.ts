@@ -1,5 +1,5 @@
 import type { Metric, Value } from '@oasis/wire';
-import type { RecordRow } from '../series/records.ts';
+import { NONE, type RecordRow } from '../series/records.ts';
 import { isFields, listOf } from '../wire/fields.ts';
 import { fromJson, type JsonSample } from '../wire/json_batch.ts';
 import type { RequestKind } from './reads.ts';
@@ -104,16 +104,13 @@ export function timeOf({ time }: Pick<JsonSample, 'time'>): number {
 }
 
 function valueIn({ type }: Metric, json: unknown): Value {
-  if (json === undefined) return NONE;
+  if (json === undefined || json === null) return NONE;
   try {
     return fromJson(type, json);
   } catch {
     return NONE;
   }
 }
-
-/** Text for a missing value. */
-export const NONE = '\u2013';
 
 function most(samples: number, halvings: number): number {
   return Math.max(1, samples >> halvings);

@@ -8,6 +8,9 @@ export interface RecordRow {
   readonly values: readonly Value[];
 }
 
+/** Text for a value that a sample lacks. */
+export const NONE = '\u2013';
+
 const MAX_RECORDS = 2000;
 
 /** The newest samples of an instance with all values, for event lists. The oldest are evicted. */
@@ -16,7 +19,7 @@ export class Records {
 
   add(first: number, times: Float64Array, metrics: readonly ArrayLike<Value>[]): void {
     for (let index = Math.max(0, times.length - MAX_RECORDS); index < times.length; index++) {
-      const values = metrics.map((column) => column[index]);
+      const values = metrics.map((column) => column[index] ?? NONE);
       this.rows.push({ sequence: first + index, time: times[index], values });
     }
     if (this.rows.length > 2 * MAX_RECORDS) this.rows = this.rows.slice(-MAX_RECORDS);

@@ -38,3 +38,9 @@ it('ends a state at a sample that lacks it', () => {
     { from: 20, to: 20, value: 1, isBroken: true },
   ]);
 });
+
+it('takes no other metric for the list', () => {
+  const metrics: Metric[] = [{ name: 'oasis.absent', type: 'int32' }];
+  const other = { metrics: [Int32Array.of(1)] } as unknown as Batch;
+  expect(withoutPlaceholders(other, metrics)).toBe(other);
+});

@@ -1,19 +1,23 @@
-import type { Batch, Column, Metric, Value } from '@oasis/wire';
+import { type Batch, type Column, isVector, type Metric, type Value } from '@oasis/wire';
 
 /** Names the columns that a sample lacks, although its type has them: they have placeholders there. */
 const ABSENT = 'oasis.absent';
-/** A metric with the name of another column, such as `time`, is listed as `time_2`. */
-const SUFFIX = /_\d+$/;
+/** Columns before the metrics of a table (docs/reference/tables.md): a metric `time` is listed as `time_2`. */
+const FIXED = 'node instance run epoch offset sequence time time_ns state'.split(' ');
 
-/** Replaces the placeholders of numbers, truth values and texts by `undefined`. */
+/** Replaces the placeholders of metrics by `undefined`. */
 export function withoutPlaceholders(batch: Batch, metrics: readonly Metric[]): Batch {
   const listed = metrics.findIndex(({ name }) => name === ABSENT);
-  if (listed < 0) return batch;
+  const type = metrics[listed]?.type;
+  if (!type || !isVector(type) || type.vector !== 'string') return batch;
+  const lists = batch.metrics[listed] as readonly string[][];
+  if (lists.every(({ length }) => length === 0)) return batch;
+  const places = placesOf(metrics);
   const columns: (Column | (Value | undefined)[])[] = [...batch.metrics];
-  (batch.metrics[listed] as readonly string[][]).forEach((names, row) => {
+  lists.forEach((names, row) => {
     for (const name of names) {
-      const place = placeOf(name, metrics);
-      if (place < 0) continue;
+      const place = places.get(name);
+      if (place === undefined) continue;
       if (columns[place] === batch.metrics[place]) columns[place] = Array.from<Value>(batch.metrics[place]);
       (columns[place] as (Value | undefined)[])[row] = undefined;
     }
@@ -21,7 +25,14 @@ export function withoutPlaceholders(batch: Batch, metrics: readonly Metric[]): B
   return { ...batch, metrics: columns as Column[] };
 }
 
-function placeOf(name: string, metrics: readonly Metric[]): number {
-  const place = metrics.findIndex((metric) => metric.name === name);
-  return place < 0 ? metrics.findIndex((metric) => metric.name === name.replace(SUFFIX, '')) : place;
+function placesOf(metrics: readonly Metric[]): Map<string, number> {
+  const places = new Map<string, number>();
+  const taken = new Set(FIXED);
+  metrics.forEach(({ name }, index) => {
+    let free = name;
+    for (let suffix = 2; taken.has(free.toLowerCase()); suffix++) free = `${name}_${suffix}`;
+    taken.add(free.toLowerCase());
+    places.set(free, index);
+  });
+  return places;
 }

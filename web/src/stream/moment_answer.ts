@@ -1,9 +1,10 @@
 import type { Metric, Value } from '@oasis/wire';
-import { countBefore, NONE, rowsOf, type StoredSample, timeOf } from '../past/newest.ts';
+import { countBefore, rowsOf, type StoredSample, timeOf } from '../past/newest.ts';
 import type { Points } from '../past/points.ts';
 import type { PastState } from '../past/reads.ts';
 import type { GapMark } from '../series/causes.ts';
 import { isSilence, LATE_FACTOR, type Pace, recentBefore, SLACK_MS } from '../series/pace.ts';
+import { NONE } from '../series/records.ts';
 import type { Target } from '../wire/target.ts';
 import { ratesBetween } from './counters.ts';
 import { gapAt, INCLUSIVE_MS, isWithin } from './gap_at.ts';

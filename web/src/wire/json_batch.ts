@@ -51,19 +51,25 @@ export function batchOf(message: SamplesMessage, topic: number, metrics: readonl
 }
 
 function columnOf({ name, type }: Metric, samples: readonly JsonSample[]): Column {
-  const values = samples.map(({ metrics }) => fromJson(type, metrics[name]));
-  // Boolean columns contain 0 and 1, as in a batch.
-  return type === 'boolean' ? Uint8Array.from(values, Number) : values;
+  const values = samples.map(({ metrics }) => {
+    const json = metrics[name];
+    // Boolean columns contain 0 and 1, as in a batch. What a sample lacks is undefined.
+    return json === null ? undefined : type === 'boolean' ? Number(json) : fromJson(type, json);
+  });
+  return values as Column;
 }
 
-/** Converts a value to a type of the schema. Throws if it does not fit. */
+/** Converts a value to a type of the schema; null within it is NaN or nothing. Throws if it does not fit. */
 export function fromJson(type: MetricType, json: unknown): Value {
-  if (isVector(type)) return listOf(json).map((element) => fromJson(type.vector, element));
   if (isStruct(type)) {
-    if (typeof json !== 'object' || json === null) throw new TypeError('expected an object for a struct');
-    const members = json as Record<string, unknown>;
-    return type.struct.members.map((member) => fromJson(member.type, members[member.name]));
+    if (typeof json !== 'object') throw new TypeError('expected an object for a struct');
+    const members = json as Record<string, unknown> | null;
+    return type.struct.members.map(({ type, name }) =>
+      fromJson(type, members === null ? null : members[name]),
+    );
   }
+  if (json === null) return isVector(type) ? [] : type === 'string' ? '' : Number.NaN;
+  if (isVector(type)) return listOf(json).map((element) => fromJson(type.vector, element));
   switch (type) {
     case 'string':
     case 'boolean':

@@ -522,6 +522,7 @@ fn an_instance_with_another_type_continues_the_account() {
     let mut ledger = Ledger::default();
     ledger.replace(former);
     ledger.registered(RUN, NOW);
+    assert_eq!((ledger.received_before, ledger.gaps_before()), (10, 1));
     let same_numbers = ledger.clone();
     ledger.continue_after(52);
     assert_eq!(ledger.batch(53, 5, 0, NOW), Verdict::New);
@@ -529,6 +530,11 @@ fn an_instance_with_another_type_continues_the_account() {
     assert_eq!(account(&ledger), (15, 2, 0, 17));
     assert_eq!(ledger.received + ledger.missing + ledger.stored_before, ledger.last_sequence);
     assert_eq!((ledger.first_sequence, causes(&ledger)), (41, vec![(51, 52, Cause::RingFull)]));
+    // A sample that had a number, and did not come.
+    let mut lacking = same_numbers.clone();
+    lacking.continue_after(53);
+    assert_eq!(lacking.batch(54, 1, 0, NOW), Verdict::New);
+    assert_eq!(causes(&lacking)[1..], [(53, 53, Cause::Unexplained)]);
     // The numbers of a node that registers anew begin with 1.
     let mut anew = same_numbers;
     assert_eq!(anew.batch(1, 3, 0, NOW), Verdict::New);

@@ -79,7 +79,7 @@ impl MetricPath {
 /// A path within one type.
 #[derive(Debug, Clone)]
 pub struct FoundPath {
-    /// ValuePath of the metric in the schema.
+    /// Place of the metric in the schema.
     pub column: usize,
     places: Vec<usize>,
     kind: MetricType,

@@ -48,7 +48,7 @@ pub fn samples(source: &Source, segment: &Segment, wanted: &Range<Offset>, integ
     let is_whole = wanted.start <= segment.first_held();
     let thinned = segment.first_held().0.saturating_sub(segment.first().0.max(wanted.start.0));
     let dropped = u64::from(header.dropped_before).saturating_sub(segment.thinned());
-    let absence = Absence::of(source.probe_type());
+    let absence = Absence::of_batch(source.probe_type(), &batch);
     let text = Samples {
         event: "samples",
         node: source.node(),

@@ -94,8 +94,7 @@ impl Column {
     /// Appends a value of its type, or null if it is absent. Returns its approximate size in bytes.
     pub fn append(&mut self, value: &Value, absent: Within<'_>) -> usize {
         if absent.is_absent() {
-            self.append_null();
-            return 8;
+            return self.append_null();
         }
         let int = if let Value::Int(value) = value { *value } else { 0 };
         let uint = if let Value::Uint(value) = value { *value } else { 0 };
@@ -148,7 +147,7 @@ impl Column {
         8
     }
 
-    fn append_null(&mut self) {
+    fn append_null(&mut self) -> usize {
         match self {
             Self::Int8(column) => column.append_null(),
             Self::Int16(column) => column.append_null(),
@@ -170,9 +169,10 @@ impl Column {
             Self::Struct { members, length, present, .. } => {
                 *length += 1;
                 present.append_null();
-                members.iter_mut().for_each(|(_, member)| member.append_null());
+                return members.iter_mut().map(|(_, member)| member.append_null()).sum();
             }
         }
+        8
     }
 
     /// Returns the appended values, and empties the column.

@@ -2,6 +2,7 @@
 
 use super::cell::Cell;
 use oasis_wire::{
+    absence,
     schema::{Behavior, EnumType, Metric, MetricType},
     value::{self, Value},
 };
@@ -24,6 +25,8 @@ pub struct Column {
     path: Vec<usize>,
     /// Index of the metric [`ABSENT`](super::ABSENT), if the type has it.
     absent: Option<usize>,
+    /// Names of the structs around it, which that metric can name too.
+    around: Vec<String>,
 }
 
 /// The type of cells.
@@ -72,7 +75,12 @@ impl ColumnType {
 
 impl Column {
     /// Creates the column of a metric or member. `absent` is the index of the metric that names absent columns.
-    pub(super) fn new(name: String, path: &[usize], metric: &Metric, absent: Option<usize>) -> Self {
+    pub(super) fn new(
+        name: String,
+        path: &[usize],
+        metric: &Metric,
+        (absent, around): (Option<usize>, Vec<String>),
+    ) -> Self {
         Self {
             name,
             kind: ColumnType::of(metric),
@@ -81,6 +89,7 @@ impl Column {
             doc: metric.doc.clone(),
             path: path.to_vec(),
             absent,
+            around,
         }
     }
 
@@ -100,27 +109,32 @@ impl Column {
         self.absent
     }
 
-    /// Whether the metric that names absent columns names this one.
-    pub fn is_absent(&self, named: &Value) -> bool {
+    /// Whether the metric that names absent columns names this one, or a struct around it.
+    fn is_absent(&self, named: &Value) -> bool {
         let Value::Vector(names) = named else { return false };
-        names.iter().any(|name| matches!(name, Value::String(name) if *name == self.name))
+        let is_own = |name: &str| name == self.name || self.around.iter().any(|around| around == name);
+        names.iter().any(|name| matches!(name, Value::String(name) if is_own(name)))
     }
 
     /// Returns the cell of a sample; [`Cell::Nothing`] if it is absent, or if the values are not of the table's type.
     pub fn cell<'a>(&'a self, values: &'a [Value]) -> Cell<'a> {
-        if self.absent.and_then(|at| values.get(at)).is_some_and(|named| self.is_absent(named)) {
-            return Cell::Nothing;
-        }
-        values.get(self.metric()).map_or(Cell::Nothing, |value| self.cell_of(value))
+        let named = self.absent.and_then(|at| values.get(at));
+        values.get(self.metric()).map_or(Cell::Nothing, |value| self.cell_of(value, named))
     }
 
-    /// As [`Column::cell`], for the value of a metric that is not absent.
-    pub fn cell_of<'a>(&'a self, value: &'a Value) -> Cell<'a> {
+    /// As [`Column::cell`], for the value of its metric, and that of the metric that names absent columns.
+    pub fn cell_of<'a>(&'a self, value: &'a Value, named: Option<&Value>) -> Cell<'a> {
+        if named.is_some_and(|named| self.is_absent(named)) {
+            return Cell::Nothing;
+        }
         match (self.find(value), &self.kind) {
             (None, _) => Cell::Nothing,
             (Some(value), ColumnType::Enum(of)) => Cell::Text(enumerator(of, value)),
             (Some(value), ColumnType::Json(kind)) => {
-                Cell::Text(value::value_to_json(kind, value).to_string().into())
+                let elements = kind.element().zip(named);
+                let absent = elements.map(|(element, named)| absence::elements(&self.name, element, named));
+                let json = value::value_to_json_without(kind, value, &absent.unwrap_or_default());
+                Cell::Text(json.to_string().into())
             }
             (Some(value), _) => match value {
                 Value::Int(value) => Cell::Int(*value),

@@ -40,7 +40,7 @@ pub use name::table_name;
 
 use oasis_wire::{
     columns,
-    schema::{ProbeType, SAMPLE_COLUMNS},
+    schema::{MetricType, ProbeType, SAMPLE_COLUMNS},
     value::Value,
 };
 pub use oasis_wire::{columns::Names, schema::ABSENT};
@@ -74,7 +74,8 @@ impl Table {
         let absent = probe_type.absent_metric();
         let mut columns = Vec::new();
         columns::visit(probe_type, &mut |name, path, metric| {
-            columns.push(Column::new(name, path, metric, absent));
+            let around = if absent.is_some() { structs_around(probe_type, path) } else { Vec::new() };
+            columns.push(Column::new(name, path, metric, (absent, around)));
         });
         Self { name: table_name(&probe_type.name), columns }
     }
@@ -83,6 +84,22 @@ impl Table {
     pub fn cells<'a>(&'a self, values: &'a [Value]) -> impl Iterator<Item = Cell<'a>> {
         self.columns.iter().map(|column| column.cell(values))
     }
+}
+
+/// The names of the structs on the way to a member.
+fn structs_around(probe_type: &ProbeType, path: &[usize]) -> Vec<String> {
+    let mut around: Vec<String> = Vec::new();
+    let mut members = probe_type.metrics.as_slice();
+    for at in path {
+        let Some(member) = members.get(*at) else { break };
+        let MetricType::Struct(of) = &member.kind else { break };
+        around.push(match around.last() {
+            Some(outer) => columns::member_name(outer, member),
+            None => member.name.clone(),
+        });
+        members = &of.members;
+    }
+    around
 }
 
 #[cfg(test)]

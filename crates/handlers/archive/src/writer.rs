@@ -363,6 +363,7 @@ impl Writer {
                 let account = self.store.account(instance.topic);
                 let next = account.map_or(instance.log.start(), |account| account.stored_offset);
                 let lane = self.lane_of(rule, &instance.node, &instance.name);
+                let losses_listed = instance.ledger().gaps_before();
                 self.tracked.push(TopicProgress {
                     instance,
                     lane,
@@ -370,7 +371,7 @@ impl Writer {
                     lost: Vec::new(),
                     received: Vec::new(),
                     last: None,
-                    losses_listed: 0,
+                    losses_listed,
                     owner_listed: None,
                 });
             }

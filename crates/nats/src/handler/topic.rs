@@ -77,6 +77,7 @@ impl Topic {
     /// Begins at the first sample that the log has.
     pub fn new(instance: Arc<Instance>, wake: Arc<dyn Wake>) -> Self {
         instance.log.add_reader(wake.clone());
+        let gaps_sent = instance.ledger().gaps_before();
         Self {
             id: InstanceId::of(&instance.node, &instance.name),
             schema: instance.schema_hash.to_string().into(),
@@ -84,7 +85,7 @@ impl Topic {
             is_refused: false,
             next: instance.log.start(),
             last: None,
-            gaps_sent: 0,
+            gaps_sent,
             has_lost: false,
             numbers: 0,
             sent: VecDeque::new(),

@@ -3,11 +3,12 @@
 use super::wanted::{SearchQuery, Word};
 use oasis_store::words::{Contents, has_texts, level_of};
 use oasis_wire::{
+    absence,
     batch::{Batch, Values},
     schema::{Behavior, Metric, MetricType, ProbeType},
     value::{Value, value_to_json},
 };
-use std::sync::Arc;
+use std::{borrow::Cow, sync::Arc};
 
 /// A search, for one type.
 pub struct Matcher {
@@ -63,9 +64,22 @@ impl Matcher {
 
     /// Whether a record is wanted.
     pub fn matches(&self, values: &[Value]) -> bool {
+        let values = &*self.without_placeholders(values);
         self.level.as_ref().is_none_or(|level| level.matches(values))
             && self.words.iter().all(|word| word.matches(values))
             && self.fields.iter().all(|(name, wanted)| self.has_field(values, name, wanted))
+    }
+
+    /// Returns the values that are there.
+    fn without_placeholders<'a>(&self, values: &'a [Value]) -> Cow<'a, [Value]> {
+        let mut there = Cow::Borrowed(values);
+        for place in absence::in_sample(&self.probe_type, values) {
+            let Some((metric, within)) = place.split_first() else { continue };
+            if let Some(value) = there.to_mut().get_mut(*metric) {
+                absence::remove(value, within);
+            }
+        }
+        there
     }
 
     /// Whether a metric has this name and value, or a list of named values has such an entry.

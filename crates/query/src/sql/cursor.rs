@@ -226,12 +226,9 @@ unsafe impl VTabCursor for Cursor {
             None => {
                 let Some(column) = self.samples.table.columns.get(at - KEYS.len()) else { return Ok(()) };
                 let named = column.absent_metric().and_then(|at| open.batch.value(at, open.row));
-                if named.is_some_and(|named| column.is_absent(&named)) {
-                    return Ok(());
-                }
                 // Reads only this value: building the whole sample would allocate for each row.
                 let Some(value) = open.batch.value(column.metric(), open.row) else { return Ok(()) };
-                open.set(context, &column.name, &column.cell_of(&value))
+                open.set(context, &column.name, &column.cell_of(&value, named.as_ref()))
             }
         }
     }

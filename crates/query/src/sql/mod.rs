@@ -286,7 +286,7 @@ fn add_samples(
     let described = tables.into_iter().map(|(table, probe_type)| {
         let mut about = format!("samples of {} {}", probe_type.name, probe_type.version);
         if let Some(count @ 2..) = of_type.get(&probe_type.name) {
-            about += &format!("; one of {count} tables, as its columns have changed: see instances");
+            about += &format!("; one of {count} tables of types with this name: see instances");
         }
         TableInfo { about, ..table }
     });

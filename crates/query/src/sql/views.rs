@@ -52,7 +52,7 @@ const VIEWS: [(&str, &str, &str); 6] = [
         "instances",
         "instances with samples",
         "SELECT node, instance, type, version, uuid, sum(samples) AS samples, {t:min(first)} AS first, {t:max(last)} AS last,
-                (SELECT name FROM temp.sample_table AS named
+                (SELECT group_concat(name, ', ') FROM temp.sample_table AS named
                  WHERE (named.type, named.version, named.uuid) = (listed.type, listed.version, listed.uuid)) AS table_name
          FROM (SELECT instance.node, instance.name AS instance, type.name AS type, type.version, type.uuid,
                       extent.samples, extent.min_time AS first, extent.max_time AS last
@@ -86,7 +86,10 @@ pub fn create(
 ) -> rusqlite::Result<Vec<TableInfo>> {
     add_shares(connection, shares)?;
     add_gaps(connection, gaps)?;
-    connection.execute_batch(&format!("CREATE TEMP TABLE {SAMPLE_TABLE} (type, version, uuid, name)"))?;
+    connection.execute_batch(&format!(
+        "CREATE TEMP TABLE {SAMPLE_TABLE} (type, version, uuid, name);
+         CREATE INDEX temp.sample_table_type ON {SAMPLE_TABLE} (uuid, version, type)"
+    ))?;
     let mut tables = Vec::new();
     for (name, about, query) in VIEWS {
         let query = query.replace("{cause}", &present_cause()).replace("{expired}", expired(connection)?);

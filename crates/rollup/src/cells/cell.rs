@@ -77,17 +77,20 @@ impl Cell {
 
     pub(super) fn add(&mut self, run: &Run<'_>, places: &[(Leaf, usize)], leaves: usize) {
         self.follow(run.samples() as u64, run.last_time(), leaves);
-        for (leaf, place) in places {
-            match run.values(leaf.metric) {
-                Some(RunValues::Fixed(values)) if leaf.is_column() => {
-                    if let Some(summary) = of_column(leaf, &values) {
-                        self.tracks[*place].append(Track::Number(summary));
+        for of_metric in places.chunk_by(|(one, _), (other, _)| one.metric == other.metric) {
+            let values = of_metric.first().and_then(|(leaf, _)| run.values(leaf.metric));
+            for (leaf, place) in of_metric {
+                match &values {
+                    Some(RunValues::Fixed(values)) if leaf.is_column() => {
+                        if let Some(summary) = of_column(leaf, values) {
+                            self.tracks[*place].append(Track::Number(summary));
+                        }
                     }
+                    Some(RunValues::Rows(values)) => {
+                        values.iter().for_each(|value| self.tracks[*place].append(of_value(leaf, value)));
+                    }
+                    _ => {}
                 }
-                Some(RunValues::Rows(values)) => {
-                    values.for_each(|value| self.tracks[*place].append(of_value(leaf, &value)));
-                }
-                _ => {}
             }
         }
     }

@@ -16,11 +16,11 @@ pub struct Run<'a> {
 }
 
 /// The values of one metric.
-pub enum RunValues<'a, I> {
+pub enum RunValues<'a> {
     /// As the batch has them, 64 bits each.
     Fixed(Cow<'a, [u64]>),
     /// Values with vectors, structs or text.
-    Rows(I),
+    Rows(Vec<Cow<'a, Value>>),
 }
 
 impl<'a> Run<'a> {
@@ -45,7 +45,7 @@ impl<'a> Run<'a> {
     }
 
     /// Returns the values of a metric that are there.
-    pub fn values(&self, metric: usize) -> Option<RunValues<'_, impl Iterator<Item = Cow<'_, Value>>>> {
+    pub fn values(&self, metric: usize) -> Option<RunValues<'_>> {
         let absent =
             self.absent.iter().map(move |(index, places)| (*index, absence::within(places, 0, metric)));
         let mut absent = absent.filter(|(_, places)| !places.is_empty()).peekable();
@@ -58,14 +58,15 @@ impl<'a> Run<'a> {
                 let there = values.filter(|(index, _)| absent.next_if(|(of, _)| of == index).is_none());
                 Some(RunValues::Fixed(there.map(|(_, value)| *value).collect()))
             }
-            Values::Rows(values) => Some(RunValues::Rows(
-                values[self.samples.clone()].iter().enumerate().map(move |(index, value)| {
+            Values::Rows(values) => {
+                let values = values[self.samples.clone()].iter().enumerate().map(|(index, value)| {
                     let mut value = Cow::Borrowed(value);
                     let places = absent.next_if(|(of, _)| *of == index).map_or(&[][..], |(_, places)| places);
                     places.iter().for_each(|place| absence::remove(value.to_mut(), &place[1..]));
                     value
-                }),
-            )),
+                });
+                Some(RunValues::Rows(values.collect()))
+            }
         }
     }
 }

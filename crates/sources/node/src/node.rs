@@ -242,7 +242,11 @@ impl Link {
         let mut ledger = instance.ledger();
         ledger.continue_after(last_sequence);
         let run = ledger.run().unwrap_or_default();
-        Ok(Registration { run, topic: instance.topic, next_sequence: ledger.last_sequence + 1 })
+        Ok(Registration {
+            run,
+            topic: instance.topic,
+            next_sequence: ledger.last_sequence.max(last_sequence) + 1,
+        })
     }
 
     fn send(&mut self, rows: Option<&mut PendingRows>) {

@@ -51,10 +51,10 @@ impl fmt::Debug for OpenSource {
     }
 }
 
-/// Counters since the start of the DAC.
 /// The remedy for data points that come back.
 const LOOP_REMEDY: &str = "let the Collector send nothing back to the DAC that it comes from (otlp_export)";
 
+/// Counters since the start of the DAC.
 #[derive(Debug, Default, Clone)]
 struct Counters {
     requests: u64,
@@ -138,7 +138,7 @@ impl OtlpSource {
         };
         let looped = counters.newest_loop.as_ref().map(|instance| {
             let count = counters.looped_points;
-            format!("{count} data points left out of instances that this DAC has itself, the newest: {instance}; {LOOP_REMEDY}")
+            format!("{count} data points left out of instances that this DAC has itself, the newest: {instance:?}; {LOOP_REMEDY}")
         });
         refusal.map(warning).into_iter().chain(looped).collect()
     }

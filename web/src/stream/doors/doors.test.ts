@@ -55,6 +55,44 @@ function narrowed(value: unknown): unknown {
   return typeof value === 'bigint' && value < 2n ** 53n ? Number(value) : value;
 }
 
+it('has no value for what a sample lacks', () => {
+  const point: Metric = {
+    name: 'at',
+    type: { struct: { name: 'P', members: [{ name: 'x', type: 'int64' }] } },
+  };
+  const metrics: Metric[] = [
+    { name: 'wide', type: 'uint64' },
+    { name: 'on', type: 'boolean' },
+    { name: 'list', type: { vector: 'int8' } },
+    point,
+  ];
+  const all = { wide: '9', on: true, list: [1, null], at: { x: null } };
+  const nothing = { wide: null, on: null, list: null, at: null };
+  const samples = [all, nothing].map((metrics) => ({
+    sequence: '1',
+    offset: '0',
+    time: '0',
+    state: 0,
+    metrics,
+  }));
+  const message = {
+    event: 'samples' as const,
+    node: 'n',
+    instance: 'i',
+    node_time: '0',
+    dac_time: '0',
+    dropped_before: 0,
+    samples,
+  };
+  const columns = batchOf(message, 1, metrics).metrics.map((column) => Array.from<unknown>(column));
+  expect(columns).toEqual([
+    [9, undefined],
+    [1, undefined],
+    [[1, Number.NaN], undefined],
+    [[Number.NaN], undefined],
+  ]);
+});
+
 it('refuses JSON that does not fit the schema', () => {
   const samples = [{ sequence: '1', offset: '0', time: '0', state: 0, metrics: { list: 7 } }];
   const message = {

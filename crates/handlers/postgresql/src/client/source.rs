@@ -46,7 +46,8 @@ impl Source {
             .with_archive(archive.map(|archive| archive.history()))
             .with_log(Arc::new(InstanceLog(instance.clone())));
         log.add_reader(wake.clone());
-        Self { instance, reader, at, gaps_listed: 0, wake }
+        let gaps_listed = instance.ledger().gaps_before();
+        Self { instance, reader, at, gaps_listed, wake }
     }
 
     /// Returns the position of the next sample.

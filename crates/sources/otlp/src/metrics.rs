@@ -45,10 +45,11 @@ impl<'w, 'n, 'a> MetricReader<'w, 'n, 'a> {
             self.writer.written.without_value += 1;
             return;
         }
-        if self.writer.skip_looped(&self.point.attributes) {
+        if !self.writer.begin_item(&metric.name, scope, &mut self.point.attributes) {
             return;
         }
-        if !self.writer.begin_item(&metric.name, scope, &mut self.point.attributes) {
+        // Only whoever may write learns that the DAC has an instance.
+        if self.writer.skip_looped(&self.point.attributes) {
             return;
         }
         if self.is_of_another_scope(metric, scope)

@@ -518,9 +518,17 @@ fn data_points_that_a_dac_has_sent_itself_are_not_taken() {
         assert_eq!(world.source.state()["looped_points"], looped);
     }
     assert_eq!(world.dac.registry.instances().len(), 1);
+    let body = sent_by("otlp-shop", 4.0).to_string();
+    world.send_as("/v1/metrics", JSON, body.as_bytes(), &|_, _| false);
+    let state = world.source.state();
+    assert_eq!(
+        (&state["looped_points"], &state["refused_items"]),
+        (&json!(3), &json!(1)),
+        "it may not write"
+    );
     let warnings = world.source.warnings();
     assert!(
-        warnings[0].contains("3 data points left out") && warnings[0].contains("otlp-shop/level"),
+        warnings[1].contains("3 data points left out") && warnings[1].contains("otlp-shop/level"),
         "{warnings:?}"
     );
     assert_eq!(send(&sent_by("other", 1.0)).0, 200);

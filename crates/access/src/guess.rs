@@ -11,19 +11,22 @@ const MIN_CORE_CHARS: usize = 4;
 pub fn tried_first(password: &str) -> Option<&'static str> {
     let lower: Vec<char> = password.to_lowercase().chars().collect();
     let letters: Vec<char> = lower.iter().copied().filter(|sign| sign.is_alphabetic()).collect();
-    let cores = [core(&lower, 'l'), core(&lower, 'i'), translated(trimmed_end(&lower), 'l'), letters];
-    cores.iter().find_map(|core| why_common(core))
+    if is_common(repeated(&letters)) {
+        return Some("a common password");
+    }
+    let cores = [core(&lower, 'l'), core(&lower, 'i'), translated(trimmed_end(&lower), 'l')];
+    cores.iter().find_map(|signs| why_common(signs))
 }
 
-fn why_common(core: &[char]) -> Option<&'static str> {
-    let part = repeated(core);
+fn why_common(signs: &[char]) -> Option<&'static str> {
+    let part = repeated(signs);
     // The part that repeats can have other signs at its ends.
-    let word: String = self::core(part, 'l').into_iter().collect();
-    if word.chars().count() < MIN_CORE_CHARS {
+    let word = core(part, 'l');
+    if word.len() < MIN_CORE_CHARS {
         Some("hardly any letters, or the same again and again")
     } else if is_sequence(part) {
         Some("a sequence")
-    } else if is_common(&word) || is_common(&part.iter().collect::<String>()) {
+    } else if is_common(&word) || is_common(part) {
         Some("a common password")
     } else {
         None
@@ -72,8 +75,8 @@ fn is_sequence(password: &[char]) -> bool {
     matches!(first, Some(0 | 1 | u32::MAX)) && steps.all(|step| Some(step) == first)
 }
 
-fn is_common(core: &str) -> bool {
-    COMMON.lines().any(|common| common == core)
+fn is_common(word: &[char]) -> bool {
+    COMMON.lines().any(|common| common.chars().eq(word.iter().copied()))
 }
 
 #[cfg(test)]

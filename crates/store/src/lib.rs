@@ -55,6 +55,7 @@ pub mod retention;
 pub mod rolling;
 pub mod rollups;
 pub mod segment_file;
+mod segment_numbers;
 pub mod series;
 pub mod snapshot;
 pub mod store;
@@ -88,6 +89,7 @@ pub use reach::{Reach, Reaches};
 pub use recovery::Finding;
 
 pub use reserve::free_bytes;
+pub use segment_numbers::SegmentNumbers;
 pub use series::Series;
 pub use store::ReadError;
 pub use test_run::{Description, TestRun, TestRunError, TestRunFilter};

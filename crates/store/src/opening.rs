@@ -14,6 +14,7 @@ use crate::{
     record::{FILE_HEADER, NotASegment},
     recovery::{self, Unreadable},
     reserve, segment_file,
+    segment_numbers::SegmentNumbers,
     store::{ReadError, Store},
 };
 use oasis_rollup::cells::Level;
@@ -32,8 +33,8 @@ pub struct WritableStore {
     pub store: Arc<Store>,
     /// Its bounds.
     pub config: ArchiveConfig,
-    /// Number of the next segment file.
-    pub next_number: u64,
+    /// Numbers of new segment files.
+    pub numbers: Arc<SegmentNumbers>,
     /// Locks out other writers.
     pub lock: FolderLock,
 }
@@ -103,7 +104,7 @@ fn open_locked(
     findings.into_iter().for_each(|finding| store.counters.report(finding));
     let last = recover_all(&store, &config, unfinished)?;
     import_folder::remove(&directory).map_err(failed)?;
-    let opened = WritableStore { store, config, next_number: last + 1, lock };
+    let opened = WritableStore { store, config, numbers: Arc::new(SegmentNumbers::new(last + 1)), lock };
     opened.settle_rules()?;
     if let Err(error) = opened.store.remove_unreferenced() {
         tracing::warn!(%error, "cannot remove obsolete rows from the catalogue");

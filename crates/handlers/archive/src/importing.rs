@@ -74,7 +74,7 @@ impl Archive {
             let known = of_dac.registry.find(node, instance);
             known.is_some_and(|instance| instance.ledger().run().is_some())
         });
-        let numbers = self.next_number.clone();
+        let numbers = self.numbers.clone();
         let import = Import::begin_beside(self.store(), self.config.clone(), numbers, is_live)?;
         Ok(LiveImport { import, turn })
     }

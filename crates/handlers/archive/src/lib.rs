@@ -41,14 +41,14 @@ use oasis_handler::{Context, Failure, Handler, StateMetrics, StoredSamples};
 use oasis_health::{Finding, Health};
 use oasis_store::{
     Account, Annotations, ArchiveConfig, ClockJump, Condition, Counters, Forgotten, History, Removed,
-    TestRuns, WritableStore, opening::FolderLock, rolling::Roller, store::Store,
+    SegmentNumbers, TestRuns, WritableStore, opening::FolderLock, rolling::Roller, store::Store,
 };
 use oasis_wire::quantity::TopicId;
 use serde_json::{Value, json};
 use std::{
     path::{Path, PathBuf},
     pin::Pin,
-    sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, atomic::AtomicU64},
+    sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock},
     time::Duration,
 };
 use tokio::sync::{Semaphore, mpsc, oneshot};
@@ -73,7 +73,7 @@ pub struct Archive {
     /// Its folder.
     directory: PathBuf,
     config: ArchiveConfig,
-    next_number: Arc<AtomicU64>,
+    numbers: Arc<SegmentNumbers>,
     /// Locked for a few assignments, and while the archive is closed.
     lives: Mutex<Lives>,
     /// Keeps other processes from writing to the folder; `None` while it is gone.
@@ -111,7 +111,7 @@ struct Lives {
 impl Archive {
     /// Creates a handler that writes to this store.
     pub fn new(writable: WritableStore) -> Self {
-        let WritableStore { store, config, next_number, lock } = writable;
+        let WritableStore { store, config, numbers, lock } = writable;
         let (requests, waiting) = mpsc::channel(MAX_REQUESTS);
         let lives = Lives {
             requests: Some(requests),
@@ -120,11 +120,11 @@ impl Archive {
             ended: Some(Ok(())),
             health: None,
         };
-        let (next_number, lives) = (Arc::new(AtomicU64::new(next_number)), Mutex::new(lives));
+        let lives = Mutex::new(lives);
         let directory = store.directory.clone();
         let (store, lock) = (RwLock::new(store), Mutex::new(Some(lock)));
         let import_turn = Arc::new(Semaphore::new(1));
-        Self { store, directory, config, next_number, lives, lock, import_turn }
+        Self { store, directory, config, numbers, lives, lock, import_turn }
     }
 
     fn store(&self) -> Arc<Store> {
@@ -246,7 +246,7 @@ impl Archive {
             lives.requests = Some(sender);
             receiver
         });
-        let fresh = || Writer::new(dac.clone(), self.store(), self.config.clone(), self.next_number.clone());
+        let fresh = || Writer::new(dac.clone(), self.store(), self.config.clone(), self.numbers.clone());
         let writer = lives.writer.take().unwrap_or_else(fresh);
         lives.ended = None;
         let config = self.config.clone();

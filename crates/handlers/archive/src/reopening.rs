@@ -11,7 +11,7 @@ use oasis_store::{
 };
 use oasis_wire::quantity::Offset;
 use std::{
-    sync::{Arc, PoisonError, atomic::Ordering},
+    sync::{Arc, PoisonError},
     time::Duration,
 };
 use tokio::sync::mpsc;
@@ -49,7 +49,7 @@ impl Archive {
 
     fn open_again(&self, dac: &Arc<Dac>) -> Result<Writer, OpenError> {
         let before = self.store();
-        let WritableStore { store, next_number, lock, config } = open_again(&before, self.config.clone())?;
+        let WritableStore { store, numbers, lock, config } = open_again(&before, self.config.clone())?;
         inherit_counters(&before, &store);
         store.with_accounts(|accounts| {
             for instance in dac.registry.instances() {
@@ -62,11 +62,11 @@ impl Archive {
                 accounts.insert(instance.topic, account_of(account, stored, instance.log.start()));
             }
         });
-        self.next_number.store(next_number, Ordering::Relaxed);
+        self.numbers.continue_at(numbers.take());
         *self.lock.lock().unwrap_or_else(PoisonError::into_inner) = Some(lock);
         *self.store.write().unwrap_or_else(PoisonError::into_inner) = store.clone();
         tracing::warn!(path = %store.directory.display(), "the archive's folder is there again: opened it");
-        Ok(Writer::new(dac.clone(), store, config, self.next_number.clone()))
+        Ok(Writer::new(dac.clone(), store, config, self.numbers.clone()))
     }
 
     /// Shows why the folder cannot be opened.

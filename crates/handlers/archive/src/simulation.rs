@@ -7,7 +7,7 @@ use crate::{
 use oasis_dac::Dac;
 use oasis_health::Pulse;
 use oasis_store::{WritableStore, opening::FolderLock, store::Store};
-use std::sync::{Arc, atomic::AtomicU64};
+use std::sync::Arc;
 use tokio::sync::mpsc;
 
 /// Stores what a DAC has received, at each call of a method.
@@ -23,11 +23,11 @@ pub struct Recorder {
 impl Recorder {
     /// Creates the recorder of a DAC.
     pub fn new(dac: Arc<Dac>, writable: WritableStore) -> Self {
-        let WritableStore { store, config, next_number, lock } = writable;
+        let WritableStore { store, config, numbers, lock } = writable;
         let pulse = dac.health.watch("archive");
         let rules = config.clone();
         dac.keeping.set_archive(Some(Arc::new(move |node, name| rules.rule_for(node, name).is_some())));
-        let writer = Writer::new(dac, store.clone(), config, Arc::new(AtomicU64::new(next_number)));
+        let writer = Writer::new(dac, store.clone(), config, numbers);
         Self { writer, store, pulse, _lock: lock }
     }
 

@@ -15,7 +15,7 @@ use oasis_dac::{Dac, Follower, Instance, Signal, Wake, now};
 use oasis_handler::Stopping;
 use oasis_health::Pulse;
 use oasis_store::{
-    CatalogueError, FolderGone,
+    CatalogueError, FolderGone, SegmentNumbers,
     account::Condition,
     config::ArchiveConfig,
     gap::Gap,
@@ -24,17 +24,7 @@ use oasis_store::{
 };
 use oasis_wire::quantity::{Nanos, Offset};
 use retaining::Retaining;
-use std::{
-    collections::VecDeque,
-    fs, io,
-    ops::RangeInclusive,
-    path::Path,
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering},
-    },
-    time::Duration,
-};
+use std::{collections::VecDeque, fs, io, ops::RangeInclusive, path::Path, sync::Arc, time::Duration};
 use tokio::{
     sync::{mpsc, oneshot, watch},
     time::Instant,
@@ -166,8 +156,8 @@ pub struct Writer {
     retaining: Retaining,
     /// Tried again at each maintenance.
     unsealed: VecDeque<FullFile>,
-    /// Number of the next segment file. It outlives a writer that has failed.
-    next_number: Arc<AtomicU64>,
+    /// Numbers of segment files, which imports use too. They outlive a writer that has failed.
+    numbers: Arc<SegmentNumbers>,
     /// Commands up to this number have ended and are in the catalogue.
     commands_listed: u64,
     /// When nodes were listed; `None` if some have connected or left since.
@@ -182,7 +172,12 @@ pub struct Writer {
 
 impl Writer {
     /// Reads the logs of `dac` into `store`.
-    pub fn new(dac: Arc<Dac>, store: Arc<Store>, config: ArchiveConfig, next_number: Arc<AtomicU64>) -> Self {
+    pub fn new(
+        dac: Arc<Dac>,
+        store: Arc<Store>,
+        config: ArchiveConfig,
+        numbers: Arc<SegmentNumbers>,
+    ) -> Self {
         let mut registry = dac.registry.watch();
         registry.mark_changed();
         Self {
@@ -196,7 +191,7 @@ impl Writer {
             turn: 0,
             retaining: Retaining::default(),
             unsealed: VecDeque::new(),
-            next_number,
+            numbers,
             commands_listed: 0,
             nodes_listed: None,
             sealing: LastProblem::default(),
@@ -495,9 +490,9 @@ impl Writer {
     }
 
     fn begin_file(&mut self) -> Result<SegmentFile, NotStored> {
-        let number = self.next_number.load(Ordering::Relaxed);
+        // Taken before the file is created: an import may begin one at the same time.
+        let number = self.numbers.take();
         let file = SegmentFile::create(&self.store.directory, number, self.dac.epoch())?;
-        self.next_number.store(number + 1, Ordering::Relaxed);
         self.store.add_open(&file.open);
         let created = file.created();
         let sealed =

@@ -29,7 +29,8 @@ pub use known::KnownSequences;
 pub use losses::SourceError;
 
 use oasis_store::{
-    AnnotationError, ArchiveConfig, Finding, OpenError, ReadError, Series, TestRunError, WritableStore,
+    AnnotationError, ArchiveConfig, Finding, OpenError, ReadError, SegmentNumbers, Series, TestRunError,
+    WritableStore,
     catalogue::{Catalogue, CatalogueError},
     import_folder,
     opening::FolderLock,
@@ -50,10 +51,7 @@ use std::{
     fmt, fs, io,
     ops::Range,
     path::{Path, PathBuf},
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering},
-    },
+    sync::Arc,
 };
 use uuid::Uuid;
 
@@ -148,8 +146,8 @@ pub struct ImportTotals {
 pub struct Import {
     store: Arc<Store>,
     config: ArchiveConfig,
-    /// Number of the next segment file.
-    next_number: Arc<AtomicU64>,
+    /// Numbers of segment files, which a running DAC uses too.
+    numbers: Arc<SegmentNumbers>,
     folder: PathBuf,
     epoch: Epoch,
     /// Open files by retention rule.
@@ -210,8 +208,8 @@ impl Import {
     /// # Errors
     /// If the disk fails.
     pub fn begin(opened: WritableStore) -> Result<Self, ImportError> {
-        let WritableStore { store, config, next_number, lock } = opened;
-        Self::new((store, config), Arc::new(AtomicU64::new(next_number)), Writers::None(lock))
+        let WritableStore { store, config, numbers, lock } = opened;
+        Self::new((store, config), numbers, Writers::None(lock))
     }
 
     /// Begins an import into the archive of a running DAC, which gives both their file numbers. One import runs at a time. The DAC seals its open files
@@ -222,15 +220,15 @@ impl Import {
     pub fn begin_beside(
         store: Arc<Store>,
         config: ArchiveConfig,
-        next_number: Arc<AtomicU64>,
+        numbers: Arc<SegmentNumbers>,
         is_live: IsLive,
     ) -> Result<Self, ImportError> {
-        Self::new((store, config), next_number, Writers::Dac(is_live))
+        Self::new((store, config), numbers, Writers::Dac(is_live))
     }
 
     fn new(
         (store, config): (Arc<Store>, ArchiveConfig),
-        next_number: Arc<AtomicU64>,
+        numbers: Arc<SegmentNumbers>,
         writers: Writers,
     ) -> Result<Self, ImportError> {
         let epoch = Epoch(Uuid::new_v4().as_u64_pair().0);
@@ -238,7 +236,7 @@ impl Import {
         Ok(Self {
             store,
             config,
-            next_number,
+            numbers,
             folder,
             epoch,
             files: HashMap::new(),
@@ -400,7 +398,7 @@ impl Import {
                 return Err(ImportError::NoRoom { free, min_free });
             }
         }
-        let number = self.next_number.fetch_add(1, Ordering::Relaxed);
+        let number = self.numbers.take();
         Ok(SegmentFile::create(&self.folder, number, self.epoch)?)
     }
 
@@ -439,6 +437,10 @@ impl Import {
         let directory = &self.store.directory;
         for part in &self.sealed {
             let place = segment_file::path(directory, part.number);
+            // A rename replaces a file without an error. Only this thread moves files into the folder.
+            if fs::exists(&place)? {
+                return Err(io::Error::new(io::ErrorKind::AlreadyExists, place.display().to_string()));
+            }
             fs::rename(segment_file::path(&self.folder, part.number), &place)?;
             moved.push(place);
         }

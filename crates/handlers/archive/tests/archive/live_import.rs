@@ -4,7 +4,8 @@ use super::{ROOM, numbers, segment_files};
 use crate::plant::{self, Node, Plant, config, counter_of};
 use oasis_recordings::import::Import;
 use oasis_store::History;
-use std::path::Path;
+use std::{path::Path, thread};
+use tokio::runtime::Runtime;
 
 /// Samples in a batch.
 const BATCH: u64 = 40;
@@ -43,6 +44,29 @@ fn it_is_there_at_once_and_live_samples_are_stored_all_the_while() {
     let samples: u64 = stored.iter().map(|extent| extent.end.0 - extent.first.0).sum();
     assert_eq!(samples, 200 * BATCH);
     assert!(!folder.path().join("import.part").exists());
+}
+
+#[test]
+fn it_takes_no_file_that_the_archive_begins_at_the_same_time() {
+    const ROUNDS: u64 = 60;
+    let folder = tempfile::tempdir().unwrap();
+    let mut node = Node::new(1);
+    let mut plant = Plant::start(config(folder.path()), &node, ROOM);
+    for round in 0..ROUNDS {
+        let mut import = plant.begin_import();
+        node.take(BATCH);
+        plant.send(&mut node, true);
+        thread::scope(|scope| {
+            // The archive begins a file, since the last import has ended the one before.
+            let archive = plant.archive.clone();
+            scope.spawn(move || Runtime::new().unwrap().block_on(archive.flush()).unwrap());
+            let recorded = counter_of(&format!("recorded{round}"), 9);
+            import.add(&recorded, &Node::new(9).batch(1, 0, BATCH)).unwrap();
+        });
+        plant.finish_import(import).unwrap();
+    }
+    plant.stop();
+    assert_eq!(plant::read_alone(folder.path()).numbers, numbers(0..ROUNDS * BATCH));
 }
 
 #[test]

@@ -362,6 +362,7 @@ func (i *instance) sampleOnce(row []byte, missed uint64) []byte {
 	i.notTaken = 0
 	i.flushIfDue(time.Now())
 	i.report()
+	i.node.bell.ringIfAsleep()
 	return row
 }
 

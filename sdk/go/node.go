@@ -46,12 +46,10 @@ import (
 const Version = "0.1.0"
 
 const (
-	maxName        = 1024                  // bytes of the name of a node or an instance
-	look           = 2 * time.Millisecond  // between two looks at the rings
-	lookIdle       = 10 * time.Millisecond // after looksUntilIdle looks that found nothing
-	looksUntilIdle = 50
-	maxOrders      = 16 // commands that wait for a periodic probe
-	closeWithin    = farewell + time.Second
+	maxName     = 1024                 // bytes of the name of a node or an instance
+	look        = 2 * time.Millisecond // between two looks at the rings, unless all probes are silent
+	maxOrders   = 16                   // commands that wait for a periodic probe
+	closeWithin = farewell + time.Second
 )
 
 // Config has the bounds and options of a node. Zero values are defaults.
@@ -87,6 +85,7 @@ type Node struct {
 	identity  identity
 	secret    UUID
 	outbox    *outbox
+	bell      *bell
 	executed  executed
 	patience  patience
 
@@ -124,7 +123,7 @@ func NewNodeWith(name string, config Config) *Node {
 		config.Linger = 10 * time.Millisecond
 	}
 	node := &Node{
-		name: name, config: config, log: config.Logger, byName: map[string]*instance{}, patience: oneDAC,
+		name: name, config: config, log: config.Logger, byName: map[string]*instance{}, patience: oneDAC, bell: newBell(),
 		stop: make(chan struct{}), ending: make(chan struct{}), closed: make(chan struct{}),
 	}
 	if node.log == nil {
@@ -274,36 +273,33 @@ func (n *Node) run(addresses []string) {
 	go func() { n.shipped <- ship.run(ctx) }()
 }
 
-// collect empties the rings until the node ends. The application must not pay for waking it, so it looks: often while
-// there are samples, and less often after a while without.
+// collect empties the rings until the node ends. The application must not pay for waking it, so it polls while there are
+// samples, and sleeps after a while without.
 func (n *Node) collect() {
 	defer close(n.collected)
-	often, seldom := n.config.Linger, n.config.Linger
+	interval := n.config.Linger
 	for _, instance := range n.instances {
 		if instance.ring != nil {
-			often, seldom = min(look, n.config.Linger), max(lookIdle, min(look, n.config.Linger))
+			interval = min(look, n.config.Linger)
 		}
 	}
-	quiet := 0
+	pause := interval
 	for isLast := false; !isLast; {
-		pause := often
-		if quiet > looksUntilIdle {
-			pause = seldom
-		}
 		timer := time.NewTimer(pause)
 		select {
 		case <-timer.C:
+		case <-n.bell.rung:
+			timer.Stop()
 		case <-n.stop:
 			timer.Stop()
 			isLast = true
 		}
 		now := time.Now()
-		quiet++
+		hasSamples := false
 		for _, instance := range n.instances {
-			if instance.collect(now, isLast) {
-				quiet = 0
-			}
+			hasSamples = instance.collect(now, isLast) || hasSamples
 		}
+		pause = n.bell.pause(now, hasSamples, interval)
 	}
 }
 
@@ -514,6 +510,7 @@ func (n *Node) pushedOf(name, kind string, of *ProbeType, lay *layout, with []Op
 		n.problem(fmt.Errorf("probe %q: %w", name, err))
 		return &pushed{}
 	}
+	made.bell = n.bell
 	var limits *deadbands
 	if kind == "on-change" {
 		if limits, err = newDeadbands(of, settings.deadbands); err != nil {

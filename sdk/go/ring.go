@@ -28,6 +28,7 @@ type ring struct {
 	enabled atomic.Bool
 	state   atomic.Uint32
 
+	bell     *bell
 	words    []uint64
 	octets   []byte // the same memory
 	size     uint64 // words without the spill
@@ -134,6 +135,7 @@ func (r *ring) lose() {
 	if !r.isClosed() {
 		r.lost.Add(1)
 	}
+	r.bell.ringIfAsleep()
 }
 
 // room reserves words by the overflow policy. The caller counts a sample without room.
@@ -206,6 +208,7 @@ func (r *ring) publish(at, time uint64, length int, isValid bool) {
 		header |= headerInvalid
 	}
 	atomic.StoreUint64(&r.words[at], header)
+	r.bell.ringIfAsleep()
 }
 
 // peek returns the oldest record, if it is complete. The caller has locked consuming.

@@ -9,7 +9,8 @@ use oasis_probe::{ProbeState, RowProbe, now_ns};
 /// A pushed probe. For one thread at a time.
 pub struct Probe(pub RowProbe);
 
-/// Takes a sample now. Wait-free: no lock, no allocation once rows have their usual size, no system call.
+/// Takes a sample now. Wait-free: no lock, no allocation once rows have their usual size, no system call. Only the first flush after
+/// 40 ms in which no probe of the node was flushed wakes the node with a system call.
 ///
 /// `row` is the packed row (docs/reference/native-batch.md), as generated code writes it. The node counts a row that
 /// does not fit the schema as dropped. While the probe is disabled, nothing is taken and the result is

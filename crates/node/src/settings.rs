@@ -85,6 +85,8 @@ pub struct NodeSettings {
     pub collector_priority: Option<u8>,
     /// As [`RealTime::lock_memory`].
     pub lock_memory: bool,
+    /// As [`RealTime::polls`], for the collector thread.
+    pub collector_polls: bool,
     /// Samples of each periodic probe ([`NodeBuilder::flushes`]). If absent, there is no end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub flushes: Option<u64>,
@@ -204,6 +206,7 @@ impl Default for NodeSettings {
             collector_cores: bounds.real_time.cores,
             collector_priority: bounds.real_time.priority,
             lock_memory: bounds.real_time.lock_memory,
+            collector_polls: bounds.real_time.polls,
             flushes: None,
             probes: None,
         }
@@ -336,6 +339,7 @@ impl NodeSettings {
                 cores: self.collector_cores.clone(),
                 priority: self.collector_priority,
                 lock_memory: self.lock_memory,
+                polls: self.collector_polls,
             },
         }
     }

@@ -1,12 +1,17 @@
 //! Instances that are added to a node while it runs.
 
 use crate::{
-    announcement::Announcement, bell::Bell, collector::Order, instance::Instance, node_config::NodeConfig,
-    node_error::NodeError, outbox::Outbox,
+    announcement::Announcement,
+    bell::Bell,
+    instance::Instance,
+    node_config::NodeConfig,
+    node_error::NodeError,
+    orders::{Order, OrderSender},
+    outbox::Outbox,
 };
 use oasis_channel::RegisteredInstance;
 use oasis_wire::schema::ProbeType;
-use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Adds instances to a running node: to its announcement, its outbox, and its collector.
 #[derive(Debug)]
@@ -35,7 +40,7 @@ impl Additions {
         probe_type: ProbeType,
         make: impl FnOnce(usize, &ProbeType) -> Result<(Instance, RegisteredInstance), NodeError>,
         outbox: &Outbox,
-        orders: &mpsc::Sender<Order>,
+        orders: &OrderSender,
     ) -> Result<(), NodeError> {
         let mut current = self.announcement.lock().unwrap_or_else(PoisonError::into_inner);
         let Announcement { identity, instances, types, .. } = &**current;
@@ -50,7 +55,7 @@ impl Additions {
         // The collector must find its place in the outbox.
         outbox.with(|held| held.grow(current.clone(), instance.progress()));
         // A collector that has ended takes no samples: the probe drops them.
-        let _ = orders.send(Order::Add(Box::new(instance)));
+        orders.send(Order::Add(Box::new(instance)));
         Ok(())
     }
 }

@@ -1,8 +1,8 @@
 //! The node's collector thread: calls the periodic probes, drains the rings, encodes batches, executes commands.
 
 use crate::{
-    bell::Bell, executed::Executed, instance::Instance, outbox::Outbox, overhead::OverheadWatch,
-    spool::NewBatch, survive,
+    bell::Bell, executed::Executed, idle::IdleWatch, instance::Instance, orders::Order, outbox::Outbox,
+    overhead::OverheadWatch, spool::NewBatch, survive,
 };
 use oasis_channel::{Failure, NodeMessage, Outcome};
 use oasis_wire::command::Command;
@@ -10,7 +10,7 @@ use std::{
     ops::ControlFlow,
     sync::{
         Arc,
-        mpsc::{Receiver, RecvTimeoutError},
+        mpsc::{Receiver, TryRecvError},
     },
     thread,
     time::{Duration, Instant},
@@ -20,36 +20,13 @@ use uuid::Uuid;
 /// Time for flushes that began before a shutdown: the last drain of the rings finds their samples.
 const FLUSH_GRACE: Duration = Duration::from_millis(2);
 
-/// A message from another thread to the collector.
-#[derive(Debug)]
-pub enum Order {
-    /// A command from the DAC.
-    Command {
-        /// Its id.
-        id: u64,
-        /// Under which it is executed at most once.
-        uuid: Option<Uuid>,
-        /// Instance name.
-        instance: String,
-        /// Command to execute.
-        command: Command,
-    },
-    /// The bell was rung: a ring has samples that should not wait.
-    Look,
-    /// An instance was added. The outbox has its place.
-    Add(Box<Instance>),
-    /// The node has connected to another DAC, or to a DAC that has restarted.
-    NewDac,
-    /// The node is shutting down.
-    Stop,
-}
-
 /// The thread's state.
 struct Collector<'a> {
     instances: Vec<Instance>,
     batches: Vec<NewBatch>,
     executed: Executed,
     watch: OverheadWatch,
+    idle: IdleWatch,
     orders: &'a Receiver<Order>,
     bell: &'a Bell,
     outbox: &'a Outbox,
@@ -58,14 +35,17 @@ struct Collector<'a> {
 /// Runs until shutdown; by then all samples are in the outbox.
 pub fn run(
     instances: Vec<Instance>,
-    overhead_budget: Option<f64>,
+    (overhead_budget, may_sleep): (Option<f64>, bool),
     orders: &Receiver<Order>,
     bell: &Bell,
     outbox: &Arc<Outbox>,
 ) {
-    let watch = OverheadWatch::new(overhead_budget, outbox.cpu.clone(), instances.len(), Instant::now());
+    bell.connect();
+    let now = Instant::now();
+    let watch = OverheadWatch::new(overhead_budget, outbox.cpu.clone(), instances.len(), now);
+    let idle = IdleWatch::new(now, may_sleep);
     let (batches, executed) = Default::default();
-    let mut collector = Collector { instances, batches, executed, watch, orders, bell, outbox };
+    let mut collector = Collector { instances, batches, executed, watch, idle, orders, bell, outbox };
     while survive::turn("collect samples", || collector.turn()) != Some(ControlFlow::Break(())) {}
     survive::turn("collect the last samples", || collector.finish());
 }
@@ -74,8 +54,9 @@ impl Collector<'_> {
     /// Takes the samples that are due, then waits for an order or the next sample. Breaks on shutdown.
     fn turn(&mut self) -> ControlFlow<()> {
         let now = Instant::now();
+        let mut has_samples = false;
         for instance in &mut self.instances {
-            instance.collect(now, &mut self.batches);
+            has_samples |= instance.collect(now, &mut self.batches);
             instance.flush_if_due(now, &mut self.batches);
         }
         if !self.batches.is_empty() {
@@ -84,11 +65,12 @@ impl Collector<'_> {
         if let Some(overhead) = self.watch.measure(now, &mut self.instances) {
             self.outbox.with(|held| held.overhead = Some(overhead));
         }
-        let wakes = self.instances.iter().filter_map(|instance| instance.wake_at(now));
-        let due = self.watch.due();
-        let wake = wakes.min().map_or(due, |wake| wake.min(due));
-        match self.orders.recv_timeout(wake.saturating_duration_since(Instant::now())) {
-            Err(RecvTimeoutError::Timeout) => {}
+        let polled = self.instances.iter().filter_map(Instance::poll_interval).min();
+        let poll = polled.map(|interval| self.idle.next_poll(now, has_samples, interval, self.bell));
+        let wakes = self.instances.iter().filter_map(Instance::wake_at);
+        let wake = wakes.chain(poll).fold(self.watch.due(), Instant::min);
+        match self.orders.try_recv() {
+            Err(TryRecvError::Empty) => self.bell.wait_until(wake),
             Ok(Order::Command { id, uuid, instance, command }) => {
                 let outcome = self.execute(uuid, &instance, command);
                 self.deliver();
@@ -98,9 +80,8 @@ impl Collector<'_> {
                 self.instances.push(*instance);
                 self.watch.grow(self.instances.len());
             }
-            Ok(Order::Look) => self.bell.answer(),
             Ok(Order::NewDac) => self.instances.iter().for_each(Instance::renew),
-            Ok(Order::Stop) | Err(RecvTimeoutError::Disconnected) => return ControlFlow::Break(()),
+            Ok(Order::Stop) | Err(TryRecvError::Disconnected) => return ControlFlow::Break(()),
         }
         ControlFlow::Continue(())
     }

@@ -6,13 +6,14 @@
 
 use crate::{
     announcement::Announcement,
+    bell::Bell,
     byte_budget::ByteBudget,
-    collector::Order,
     executed::Executed,
     file_spool::{Directory, Journal},
     node::{host_name, spawn},
     node_config::NodeConfig,
     node_error::NodeError,
+    orders::{Order, OrderSender},
     outbox::{Outbox, OutboxState, Progress},
     replay,
     shipper::{Attempts, CommandHandling},
@@ -81,7 +82,7 @@ pub struct ForwardedNode {
     config: NodeConfig,
     directory: Option<Arc<Directory>>,
     shared: Arc<Shared>,
-    orders: (mpsc::Sender<Order>, mpsc::Receiver<Order>),
+    orders: (OrderSender, mpsc::Receiver<Order>),
     executed: Executed,
     live: Arc<Run>,
     shipper: Option<JoinHandle<()>>,
@@ -131,7 +132,7 @@ impl ForwardedNode {
         let live = Run::begin(name, session, &config, directory.as_ref(), config.spool_bytes)?;
         let shared = Arc::new(Shared::default());
         shared.runs().queue.push_back(live.clone());
-        let orders = mpsc::channel();
+        let orders = OrderSender::new(Bell::default());
         let shipper = {
             let (shared, live, directory) = (shared.clone(), live.clone(), directory.clone());
             let (config, orders) = (config.clone(), orders.0.clone());
@@ -386,13 +387,7 @@ impl Run {
     }
 
     /// Sends until the session is over and sent, or the node ends.
-    fn send(
-        &self,
-        connector: &mut dyn Connector,
-        orders: &mpsc::Sender<Order>,
-        budget: ByteBudget,
-        shared: &Shared,
-    ) {
+    fn send(&self, connector: &mut dyn Connector, orders: &OrderSender, budget: ByteBudget, shared: &Shared) {
         let mut attempts = Attempts::new(budget);
         loop {
             // The node of a device that is away, and has nothing to send, does not connect.

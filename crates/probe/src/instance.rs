@@ -230,23 +230,22 @@ impl Instance {
         self.filling.flush(out);
     }
 
-    /// Takes the samples that are due; appends full batches to `out`.
-    pub fn collect(&mut self, now: Instant, out: &mut Vec<NewBatch>) {
+    /// Takes the samples that are due; appends full batches to `out`. Returns whether the program has pushed some.
+    pub fn collect(&mut self, now: Instant, out: &mut Vec<NewBatch>) -> bool {
         match &mut self.source {
             Source::Periodic { schedule, changes, not_taken, .. } => {
                 if !self.enabled {
-                    return;
+                    return false;
                 }
-                let Some(due) = schedule.due(now) else { return };
+                let Some(due) = schedule.due(now) else { return false };
                 // A change cannot be ruled out: a probe on change has numbers for changes only.
                 if changes.is_none() {
                     *not_taken = not_taken.saturating_add(due.missed);
                 }
                 self.sample(Keep::ChangeFilter, out);
+                false
             }
-            Source::Pushed(_) => {
-                self.drain(out);
-            }
+            Source::Pushed(_) => self.drain(out) > 0,
         }
     }
 
@@ -255,20 +254,22 @@ impl Instance {
         self.filling.flush_if_due(now, out);
     }
 
-    /// Returns when the collector must call this instance next, if ever.
-    pub fn wake_at(&self, now: Instant) -> Option<Instant> {
+    /// Returns when the collector must call this instance next, if ever, apart from polls of its ring.
+    pub fn wake_at(&self) -> Option<Instant> {
         let sample = match &self.source {
             Source::Periodic { schedule, .. } => self.enabled.then(|| schedule.next()),
-            // The application must not pay for waking the collector, so the collector polls.
-            Source::Pushed(_) => Some(now + self.poll_interval()),
+            Source::Pushed(_) => None,
         };
         self.filling.due().into_iter().chain(sample).min()
     }
 
-    /// Twice within the time that samples wait for others, if they wait at all.
-    fn poll_interval(&self) -> Duration {
+    /// Returns the interval at which its ring is polled, if it has one: twice within the time that samples wait for others, if they wait at all.
+    ///
+    /// A busy application must not pay for waking the collector, so the collector polls.
+    pub fn poll_interval(&self) -> Option<Duration> {
+        let Source::Pushed(_) = &self.source else { return None };
         let linger = self.filling.linger();
-        if linger.is_zero() { RING_POLL_INTERVAL } else { RING_POLL_INTERVAL.min(linger / 2) }
+        Some(if linger.is_zero() { RING_POLL_INTERVAL } else { RING_POLL_INTERVAL.min(linger / 2) })
     }
 
     /// Executes a command.
@@ -482,7 +483,7 @@ mod tests {
         let (mut instance, mut out) = (periodic(start), Vec::new());
         assert!(instance.unlimit(start) && instance.stop_after(3));
         assert_eq!(instance.progress().state.hertz, None);
-        (0..9).for_each(|_| instance.collect(start, &mut out));
+        (0..9).for_each(|_| assert!(!instance.collect(start, &mut out), "nothing is pushed"));
         assert!(!instance.progress().state.enabled);
         assert_eq!(batches(&mut instance, &mut out), [(1, 3, stopped(0))]);
         instance.command(&Command::Enable, start, &mut out).unwrap();

@@ -1,7 +1,7 @@
 //! The library for watched applications: probes, and the EI node that sends their samples to a DAC.
 //!
 //! A **probe** measures. Either the node calls it at a rate ([`Probe`]), or the application flushes it
-//! ([`PushedProbe`]: wait-free, no allocation, no system call). A **node** ([`NodeBuilder`], [`Node`]) numbers the
+//! ([`PushedProbe`]: wait-free, no allocation, no system call while the node is awake). A **node** ([`NodeBuilder`], [`Node`]) numbers the
 //! samples, encodes them into native batches, keeps them until they are safe at the DAC, and executes commands. The types of
 //! samples are generated from PDL.
 //!
@@ -65,12 +65,14 @@ mod file_spool;
 mod flight_recorder;
 pub mod forward;
 mod governor;
+mod idle;
 mod instance;
 mod intake;
 pub mod link;
 mod node;
 mod node_config;
 mod node_error;
+mod orders;
 mod outbox;
 pub mod outgoing;
 mod overflow;

@@ -6,7 +6,7 @@ use crate::{
     batch_builder::{BATCH_BYTES, BatchBuilder, Batching},
     bell::Bell,
     byte_budget::ByteBudget,
-    collector::{self, Order},
+    collector,
     deadband::{ChangeFilter, Deadbands, Limits},
     file_spool::{Directory, Journal},
     flight_recorder::{FlightRecorder, MAX_RECORDER_BYTES},
@@ -14,6 +14,7 @@ use crate::{
     instance::{Instance, Source},
     node_config::NodeConfig,
     node_error::NodeError,
+    orders::{Order, OrderSender},
     outbox::Outbox,
     overflow::{MAX_RING_BYTES, RingConfig},
     process::{self, Process},
@@ -91,7 +92,7 @@ pub struct NodeBuilder {
 #[derive(Debug)]
 pub struct Node {
     process: Process,
-    orders: mpsc::Sender<Order>,
+    orders: OrderSender,
     outbox: Arc<Outbox>,
     real_time: RealTimeState,
     additions: Additions,
@@ -320,21 +321,17 @@ impl NodeBuilder {
             instances: self.announced,
         });
         let additions = Additions::to(announcement.clone(), config.clone(), self.bell.clone());
-        let (orders, inbox) = mpsc::channel();
         let bell = self.bell.clone();
-        let woken = orders.clone();
-        bell.connect(move || {
-            // A collector that has ended polls nothing.
-            let _ = woken.send(Order::Look);
-        });
+        let (orders, inbox) = OrderSender::new(bell.clone());
         let (granted, state) = mpsc::channel();
         let collector = {
             let (instances, budget, outbox) = (self.instances, config.overhead_budget, outbox.clone());
             let (name, wish) = (self.name, config.real_time.clone());
+            let may_sleep = !wish.is_polling();
             spawn("oasis-collector", move || {
                 // Before any sample is taken; the caller waits for the result.
                 let _ = granted.send(wish.apply(&name));
-                collector::run(instances, budget, &inbox, &bell, &outbox);
+                collector::run(instances, (budget, may_sleep), &inbox, &bell, &outbox);
             })?
         };
         let real_time = state.recv().unwrap_or_default();
@@ -492,7 +489,7 @@ impl Node {
     }
 
     fn stop_collecting(&mut self) {
-        let _ = self.orders.send(Order::Stop);
+        self.orders.send(Order::Stop);
         if let Some(collector) = self.collector.take() {
             let _ = collector.join();
         }

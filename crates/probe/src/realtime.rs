@@ -15,6 +15,9 @@ pub struct RealTime {
     /// Locks the memory of the *whole process*, now and later, so that it is never paged out (`mlockall`). Needs
     /// `CAP_IPC_LOCK` or a limit (`ulimit -l`).
     pub lock_memory: bool,
+    /// Polls the rings of silent probes too, so that no flush ever makes a system call. A collector with [`RealTime::cores`] or
+    /// [`RealTime::priority`] polls without it.
+    pub polls: bool,
 }
 
 /// Results of the settings.
@@ -58,6 +61,11 @@ impl fmt::Display for Grant {
 }
 
 impl RealTime {
+    /// Returns whether the collector never sleeps while probes are silent.
+    pub fn is_polling(&self) -> bool {
+        self.polls || self.cores.is_some() || self.priority.is_some()
+    }
+
     /// Applies all settings to the calling thread; logs those that are refused.
     pub fn apply(&self, node: &str) -> RealTimeState {
         let state = RealTimeState {
@@ -160,7 +168,8 @@ mod tests {
 
     #[test]
     fn a_refused_setting_is_a_state_and_not_an_error() {
-        let wish = RealTime { cores: Some(vec![usize::MAX]), priority: Some(200), lock_memory: false };
+        let wish = RealTime { cores: Some(vec![usize::MAX]), priority: Some(200), ..RealTime::default() };
+        assert!(wish.is_polling() && !RealTime::default().is_polling());
         let state = thread::spawn(move || wish.apply("node")).join().unwrap();
         assert!(matches!(&state.cores, Grant::No(why) if why.contains("numbered")), "{state:?}");
         assert!(matches!(state.priority, Grant::No(_)), "{state:?}");

@@ -1,6 +1,7 @@
 //! The ring between a pushed probe and its node: wait-free for the probe, bounded, drops counted.
 //!
-//! The producer allocates nothing, locks nothing and makes no system call. Each sample gets its sequence number
+//! The producer allocates nothing, locks nothing and makes no system call, except that the first flush after a silence of all
+//! probes of its node wakes the node. Each sample gets its sequence number
 //! before the ring is asked for room. So a dropped sample leaves a gap in the sequence numbers, which the node
 //! detects and reports. The same holds for samples that an overwriting ring drops.
 //!
@@ -281,6 +282,7 @@ impl RowProbe {
         }
         self.finish_record(time);
         let pushed = self.ring.push(&mut self.record) || self.wait();
+        self.bell.ring_if_asleep();
         if !pushed {
             self.shared.dropped_to.store(self.sequence, Ordering::Release);
         } else if let Some(changes) = &mut self.changes {
@@ -322,6 +324,7 @@ impl RowProbe {
         if !self.ring.push(&mut self.record) {
             self.shared.dropped_to.store(self.sequence, Ordering::Release);
         }
+        self.bell.ring_if_asleep();
         false
     }
 
@@ -335,7 +338,6 @@ impl RowProbe {
 
     /// As [`PushedProbe::wake_node`].
     pub fn wake_node(&self) {
-        // The bell has a lock, which another thread of the parent may have had.
         if !self.is_forked() {
             self.bell.ring();
         }

@@ -6,8 +6,8 @@ use crate::{
     announcement::Announcement,
     byte_budget::ByteBudget,
     clock::{ClockOffset, now_ns},
-    collector::Order,
     link::{self, OpenLink},
+    orders::{Order, OrderSender},
     outbox::{Outbox, OutboxState},
     spool::{MetDac, Shipment, Spool},
     survive,
@@ -20,7 +20,7 @@ use oasis_wire::quantity::{Epoch, TopicId};
 use std::{
     collections::BTreeMap,
     io,
-    sync::{Arc, Mutex, PoisonError, mpsc},
+    sync::{Arc, Mutex, PoisonError},
     time::{Duration, Instant},
 };
 
@@ -45,7 +45,7 @@ const LOGGED: usize = 64;
 #[derive(Debug, Clone)]
 pub enum CommandHandling {
     /// The collector executes them.
-    Pass(mpsc::Sender<Order>),
+    Pass(OrderSender),
     /// Refused: the run that they are for has ended.
     Refuse,
 }
@@ -302,8 +302,7 @@ impl Attempts {
     fn set_epoch(&mut self, epoch: Epoch, orders: &CommandHandling) -> bool {
         let is_new = self.epoch.replace(epoch).is_some_and(|before| before != epoch);
         if is_new && let CommandHandling::Pass(orders) = orders {
-            // Fails only if the collector has ended, and so the node.
-            let _ = orders.send(Order::NewDac);
+            orders.send(Order::NewDac);
         }
         is_new
     }
@@ -361,8 +360,7 @@ fn listen(
             }
             DacMessage::Command { id, uuid, instance, command } => match orders {
                 CommandHandling::Pass(orders) => {
-                    // The collector outlives its connections; an error means that the node has ended.
-                    let _ = orders.send(Order::Command { id, uuid, instance, command });
+                    orders.send(Order::Command { id, uuid, instance, command });
                 }
                 CommandHandling::Refuse => {
                     let failure = Failure::new(

@@ -380,7 +380,8 @@ oasis_status oasis_node_builder_pushed_with(oasis_node_builder *builder,
                                             const oasis_pushed_options *options,
                                             oasis_probe **probe);
 
-// Takes a sample now. Wait-free: no lock, no allocation once rows have their usual size, no system call.
+// Takes a sample now. Wait-free: no lock, no allocation once rows have their usual size, no system call. Only the first flush after
+// 40 ms in which no probe of the node was flushed wakes the node with a system call.
 //
 // `row` is the packed row (docs/reference/native-batch.md), as generated code writes it. The node counts a row that
 // does not fit the schema as dropped. While the probe is disabled, nothing is taken and the result is

@@ -36,15 +36,19 @@ fn samples_come_out_in_order_with_number_time_and_state() {
 }
 
 #[test]
-fn a_flush_wakes_nobody_unless_the_application_asks_for_it() {
-    let (bell, (woken, wakes)) = (Bell::default(), std::sync::mpsc::channel());
-    bell.connect(move || woken.send(()).unwrap());
+fn a_flush_wakes_nobody_unless_the_collector_sleeps_or_the_application_asks_for_it() {
+    let bell = Bell::default();
     let (mut probe, _drain) = ring_of(1_000, Overflow::DropNewest);
-    probe.set_bell(bell);
+    probe.set_bell(bell.clone());
     assert!(probe.is_enabled() && probe.flush_number(1));
-    assert_eq!(wakes.try_iter().count(), 0);
+    assert!(!bell.answer());
     probe.wake_node();
-    assert_eq!(wakes.try_iter().count(), 1);
+    assert!(bell.answer());
+    bell.set_asleep(true);
+    assert!(probe.flush_number(2) && bell.answer() && !bell.is_asleep());
+    bell.set_asleep(true);
+    assert!(!probe.flush_at(3, |row| row.string(&"x".repeat(2_000))), "too long");
+    assert!(bell.answer(), "the node reports it now");
 }
 
 #[test]

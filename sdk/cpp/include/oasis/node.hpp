@@ -46,7 +46,8 @@ using Deadbands = std::map<std::string, double>;
 template <class Sample> class PushedProbe {
 public:
   /// Takes a sample now. Wait-free: no lock, no system call, no allocation once the row has its
-  /// usual size. Returns whether the ring had room; a sample without room is dropped and counted,
+  /// usual size. Only the first flush after 40 ms in which no probe of the node was flushed makes a
+  /// system call, which wakes the node. Returns whether the ring had room; a sample without room is dropped and counted,
   /// and the DAC reports the loss. Returns false after the shutdown of the node, too: see `refused`.
   bool flush(const Sample &sample) { return flush_at(oasis_now(), sample); }
 

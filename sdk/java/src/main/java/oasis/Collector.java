@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.ArrayBlockingQueue;
-import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import oasis.Filling.NewBatch;
 import oasis.Instance.Action;
 import oasis.Instance.Command;
@@ -20,19 +20,21 @@ final class Collector implements Runnable {
     /** Executed commands that are remembered: one that comes again is answered, and not executed. */
     private static final int REMEMBERED = 1_000;
     /** Longest wait, in nanoseconds. */
-    private static final long PAUSE = 100_000_000;
+    private static final long MAX_WAIT = 250_000_000;
 
     private final List<Instance> instances;
     private final Outbox outbox;
+    private final Bell bell;
     private final List<NewBatch> batches = new ArrayList<>();
     private final ArrayBlockingQueue<Order> orders = new ArrayBlockingQueue<>(ORDERS);
     private final Map<UUID, Executed> executed = new LinkedHashMap<>();
     private volatile boolean isStopping;
     private volatile boolean isFinishing;
 
-    Collector(List<Instance> instances, Outbox outbox) {
+    Collector(List<Instance> instances, Outbox outbox, Bell bell) {
         this.instances = instances;
         this.outbox = outbox;
+        this.bell = bell;
     }
 
     /** What another thread asks for: a command, or without one, to treat the DAC as new. */
@@ -42,19 +44,22 @@ final class Collector implements Runnable {
 
     /** Passes a command on. Returns false if too many wait. */
     boolean pass(Command command) {
-        return orders.offer(new Order(command));
+        boolean hasRoom = orders.offer(new Order(command));
+        bell.ring();
+        return hasRoom;
     }
 
     /** Reports that the node has connected to another DAC, or to one that has restarted. */
     void meetNewDac() {
         orders.offer(new Order(null));
+        bell.ring();
     }
 
     /** Ends the thread, after the last samples. Further ones are refused at once. */
     void stop() {
         instances.forEach(Instance::close);
         isStopping = true;
-        orders.offer(new Order(null));
+        bell.ring();
     }
 
     /** Returns whether the thread takes the last samples, or has taken them: no probe of the program is being called. */
@@ -64,6 +69,7 @@ final class Collector implements Runnable {
 
     @Override
     public void run() {
+        bell.connect();
         long begin = System.nanoTime();
         instances.forEach(instance -> instance.begin(begin));
         while (!isStopping) {
@@ -88,27 +94,39 @@ final class Collector implements Runnable {
     /** Takes the samples that are due, then waits for an order or the next sample. */
     private void turn() {
         long now = System.nanoTime();
-        long wake = now + PAUSE;
+        long wake = now + MAX_WAIT;
+        boolean hasSamples = false;
+        boolean isPolled = false;
         for (Instance instance : instances) {
-            instance.collect(now, batches);
-            long due = instance.wakeAt(now);
-            wake = due - wake < 0 ? due : wake;
+            hasSamples |= instance.collect(now, batches);
+            isPolled |= instance.isPolled();
+            wake = earlier(wake, instance.wakeAt(now));
+        }
+        if (isPolled) {
+            wake = earlier(wake, bell.nextPoll(now, hasSamples));
         }
         if (!batches.isEmpty() || outbox.hasNewSamples(instances)) {
             deliver(); // also of drops that no sample has followed
         }
-        try {
-            Order order = orders.poll(wake - System.nanoTime(), TimeUnit.NANOSECONDS);
-            if (order != null && order.command == null) {
-                instances.forEach(Instance::renew);
-            } else if (order != null) {
-                Map<String, Object> answer = obey(order.command);
-                deliver();
-                outbox.say(answer);
-            }
-        } catch (InterruptedException interrupted) {
+        Order order = orders.poll();
+        if (order == null && !isStopping) {
+            LockSupport.parkNanos(this, wake - System.nanoTime());
+            order = orders.poll();
+        }
+        if (Thread.interrupted()) {
             isStopping = true; // somebody ends all threads of the program
         }
+        if (order != null && order.command == null) {
+            instances.forEach(Instance::renew);
+        } else if (order != null) {
+            Map<String, Object> answer = obey(order.command);
+            deliver();
+            outbox.say(answer);
+        }
+    }
+
+    private static long earlier(long a, long b) {
+        return b - a < 0 ? b : a;
     }
 
     private void deliver() {

@@ -9,8 +9,6 @@ import oasis.Filling.NewBatch;
 
 /** A probe instance inside the node: the source of its samples, and the commands to it. Owned by the collector thread. */
 final class Instance {
-    /** Time between two looks at a ring, in nanoseconds: the longest wait of a pushed sample in an idle stream. */
-    private static final long LOOK = 2_000_000;
     /** Points missed by a shorter delay lower the rate of a busy host's probe, and are not counted. */
     private static final long STOPPED = 1_000_000_000;
     /** How long the end waits for threads that are writing to a ring, in nanoseconds. */
@@ -109,10 +107,11 @@ final class Instance {
         next = now;
     }
 
-    /** Takes the samples that are due. */
-    void collect(long now, List<NewBatch> out) {
+    /** Takes the samples that are due. Returns whether the program has pushed some. */
+    boolean collect(long now, List<NewBatch> out) {
+        boolean hasPushed = false;
         if (!isPeriodic()) {
-            drain(out);
+            hasPushed = drain(out);
         } else if (enabled && now - next >= 0) {
             long missed = advance(now);
             // Changes before this call are unknown: a probe on change has numbers for changes only.
@@ -123,6 +122,12 @@ final class Instance {
             call(false, out);
         }
         filling.flushIfDue(now, out);
+        return hasPushed;
+    }
+
+    /** Returns whether its ring must be polled. */
+    boolean isPolled() {
+        return pushed != null;
     }
 
     /** Advances to the next future point of the grid. Returns the points that a stopped process has missed. */
@@ -227,13 +232,10 @@ final class Instance {
         }
     }
 
-    /** Returns when the collector must look next, by {@code System.nanoTime}. */
+    /** Returns when the collector must call this instance next, by {@code System.nanoTime}, apart from polls of its ring. */
     long wakeAt(long now) {
         long due = filling.due(now);
-        if (pushed != null) {
-            return Math.min(due, now + LOOK);
-        }
-        return enabled ? Math.min(due, next) : due;
+        return enabled && pushed == null ? Math.min(due, next) : due;
     }
 
     /**

@@ -45,6 +45,7 @@ public final class NodeBuilder {
 
     private final String name;
     private final List<Instance> instances = new ArrayList<>();
+    private final Bell bell = new Bell();
     private UUID uuid;
     private SSLContext tls;
     private int spoolBytes = 16 << 20;
@@ -187,7 +188,7 @@ public final class NodeBuilder {
         if (ringBytes < 0 || ringBytes > Ring.MAX_BYTES) {
             throw new IllegalArgumentException("a ring of " + ringBytes + " bytes for \"" + instance + "\": the limit is " + Ring.MAX_BYTES);
         }
-        PushedProbe<S> probe = new PushedProbe<>(type, new Ring(ringBytes, overflow));
+        PushedProbe<S> probe = new PushedProbe<>(type, new Ring(ringBytes, overflow), bell);
         instances.add(new Instance(instances.size(), instance, kind, type.type(), probe, null, 0, this));
         return probe;
     }
@@ -274,7 +275,7 @@ public final class NodeBuilder {
         List<String> addresses = dacs.length == 0 ? List.of("127.0.0.1:7071") : Arrays.stream(dacs).map(this::checkAddress).toList();
         hasStarted = true;
         Outbox outbox = new Outbox(spoolBytes, instances);
-        Collector collector = new Collector(instances, outbox);
+        Collector collector = new Collector(instances, outbox, bell);
         Node node = new Node(outbox, collector, new Shipper(addresses, tls, hello(), instances, followsDemand, outbox, collector));
         node.start();
         return node;

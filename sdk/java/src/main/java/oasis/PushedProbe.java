@@ -13,14 +13,16 @@ public final class PushedProbe<S> {
 
     private final SampleType<S> type;
     private final Ring ring;
+    private final Bell bell;
     private volatile boolean enabled = true;
     private volatile int state;
     /** Why the first sample since the node looked was invalid. */
     private final AtomicReference<String> problem = new AtomicReference<>();
 
-    PushedProbe(SampleType<S> type, Ring ring) {
+    PushedProbe(SampleType<S> type, Ring ring, Bell bell) {
         this.type = type;
         this.ring = ring;
+        this.bell = bell;
     }
 
     /** A buffer of a thread. */
@@ -69,10 +71,16 @@ public final class PushedProbe<S> {
             type.write(sample, row);
         } catch (Throwable failed) { // of the sample's class: the watched thread must not end for its instruments
             problem.compareAndSet(null, String.valueOf(failed.getMessage() == null ? failed : failed.getMessage()));
-            ring.push(time, state, row.bytes, -1);
+            push(time, row, -1);
             return false;
         }
-        return ring.push(time, state, row.bytes, row.length);
+        return push(time, row, row.length);
+    }
+
+    private boolean push(long time, Writer row, int length) {
+        boolean hadRoom = ring.push(time, state, row.bytes, length);
+        bell.ringIfAsleep();
+        return hadRoom;
     }
 
     /** Sets the state of all following samples, 0 to 65,535. 0 is normal; the program defines the others. */

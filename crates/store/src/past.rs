@@ -512,7 +512,12 @@ impl Past {
     ) -> Result<usize, ReadError> {
         let (entries, wanted) = match self.look_ahead(extent) {
             Err(ReadError::Io(error)) => {
-                self.skip(extent, extent.end, pieces, (cause_of(extent, error), Some(extent.series.run)));
+                self.skip(
+                    extent,
+                    extent.end,
+                    pieces,
+                    (cause_of(&self.store, extent, error), Some(extent.series.run)),
+                );
                 return Ok(1);
             }
             other => other?,
@@ -632,7 +637,7 @@ fn batches(
     match store.batches(extent, entries) {
         Ok(batches) => Ok(batches.into_iter().map(|batch| batch.map_err(|unread| unread.cause())).collect()),
         Err(ReadError::Io(error)) => {
-            let cause = cause_of(extent, error);
+            let cause = cause_of(store, extent, error);
             Ok(entries.iter().map(|_| Err(cause)).collect())
         }
         Err(error) => Err(error),
@@ -640,10 +645,10 @@ fn batches(
 }
 
 /// Returns the cause for an unreadable file.
-fn cause_of(extent: &Extent, error: io::Error) -> Cause {
-    // Retention has removed it meanwhile.
+fn cause_of(store: &Store, extent: &Extent, error: io::Error) -> Cause {
+    // Retention has removed it meanwhile, or somebody else.
     if error.kind() == io::ErrorKind::NotFound {
-        return Cause::ArchiveRetention;
+        return store.cause_of_missing_file(&extent.series, extent.first);
     }
     tracing::warn!(segment = extent.segment, %error, "a segment file cannot be read");
     Unread::from(error).cause()

@@ -2,7 +2,7 @@
 
 use super::{ReadError, Store};
 use crate::{
-    catalogue::{Extent, Loss},
+    catalogue::{ExpiredSamples, Extent, Loss},
     gap::Gap,
     series::Series,
 };
@@ -39,10 +39,22 @@ impl Store {
                 if at >= held_from {
                     NotStored { end, cause: Cause::Damaged, run: None }
                 } else {
-                    NotStored { end: end.min(held_from), cause: Cause::ArchiveRetention, run: None }
+                    NotStored {
+                        end: end.min(held_from),
+                        cause: self.cause_of_missing_file(series, at),
+                        run: None,
+                    }
                 }
             }
         }
+    }
+
+    /// Returns why the file that had an offset is missing: retention notes what it evicts, of the newest epoch.
+    pub(crate) fn cause_of_missing_file(&self, series: &Series, at: Offset) -> Cause {
+        let expired = self.expired(&series.node, &series.instance).ok().flatten();
+        let is_evicted =
+            |expired: ExpiredSamples| expired.epoch != series.epoch || expired.offsets.contains(&at);
+        if expired.is_some_and(is_evicted) { Cause::ArchiveRetention } else { Cause::Damaged }
     }
 
     /// As [`Store::not_stored`], without the run.

@@ -2,7 +2,7 @@
 
 use super::{ROOM, copy_of, segment_files};
 use crate::{
-    plant::{Node, Plant, STEP, config, counter_of},
+    plant::{self, Node, Plant, STEP, config, counter_of},
     rollups::{eventually, small_files, wait_for_rollups},
 };
 use oasis_archive::NotStored;
@@ -155,6 +155,23 @@ fn damage_in_a_recovered_file_has_that_cause() {
 }
 
 /// An archive with some samples, on whose disk nothing fits any more.
+#[test]
+fn samples_of_a_file_that_somebody_removed_are_not_said_to_be_evicted() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut node = Node::new(1);
+    let mut plant = Plant::start(small_files(folder.path()), &node, ROOM);
+    plant.fill(&mut node, 20);
+    plant.stop();
+    let files = segment_files(folder.path());
+    fs::remove_file(&files[files.len() / 2]).unwrap();
+    let causes = |read: &plant::Read| read.gaps.iter().map(|gap| gap.2).collect::<Vec<_>>();
+    assert_eq!(causes(&plant::read_alone(folder.path())), ["damaged"]);
+    // The next start finds that the file is gone.
+    let plant = Plant::start(small_files(folder.path()), &Node::new(2), ROOM);
+    plant.stop();
+    assert_eq!(causes(&plant::read_alone(folder.path())), ["damaged"]);
+}
+
 fn on_a_full_disk(folder: &Path, node: &mut Node, topic_bytes: usize) -> Plant {
     let mut plant = Plant::start(config(folder), node, ROOM);
     plant.fill(node, 2);

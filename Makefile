@@ -235,7 +235,7 @@ test-go: go ## Go: the module by itself and with a real DAC, and the SDK of Open
 	cd sdk/go && OASIS_BIN=$(CURDIR)/target/debug/oasis $(GO) test -race ./...
 
 # TUTORIALS="docs/tutorial.md 'init rust'" follows some of them.
-test-tutorials: python table-readers maven go embedded-tools cpp ## The pages for newcomers and the programs of `oasis init`: as written, outside of the tree
+test-tutorials: python table-readers maven go embedded-tools cpp node_modules/.package-lock.json ## The pages for newcomers and the programs of `oasis init`, as written, with the files of a package
 	target/venv/bin/python sdk/python/make_wheel.py target/debug/lib_native.so target/tutorials/wheels
 	target/venv/bin/python tests/tutorials/run.py --wheel target/tutorials/wheels/*.whl target/debug/oasis $(TUTORIALS)
 

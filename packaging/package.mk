@@ -25,20 +25,25 @@ PACKAGE_COMMIT := $(shell git describe --always --abbrev=10 --dirty --exclude '*
 # Messages of panics name files of the sources, and not where this machine keeps them.
 PACKAGE_PATHS := --remap-path-prefix=$(CURDIR)=oasis --remap-path-prefix=$(or $(CARGO_HOME),$(HOME)/.cargo)/registry/src=registry
 
-.PHONY: package package-files package-binary package-deb package-rpm package-image package-sbom package-sums test-packages package-tools
+.PHONY: package package-files package-sdk-files package-binary package-deb package-rpm package-image package-sbom package-sums test-packages package-tools
 
 package: ## Make everything that a release has, with checksums, bill of materials and signature
 	rm -rf dist
+	$(MAKE) package-sdks
 	$(MAKE) package-binary package-deb package-rpm package-image package-sbom
-	@if $(MAKE) --dry-run package-sdks >/dev/null 2>&1; then $(MAKE) package-sdks; else echo "no packages of the languages: there is no target package-sdks"; fi
 	$(MAKE) package-sums
 
+# What `oasis init` takes; those of another release or processor are made again.
+package-sdk-files:
+	@packaging/sdks/packaged.sh --check || $(MAKE) package-sdks
+
 # What is installed, as a tree that all packages are made of.
-package-files: page target/venv-package/installed $(ABOUT)
+package-files: page target/venv-package/installed $(ABOUT) package-sdk-files
 	@rustup target list --installed 2>/dev/null | grep -qx $(PACKAGE_TARGET) || rustup target add $(PACKAGE_TARGET)
 	PATH="$(CURDIR)/target/venv-package/bin:$$PATH" RUSTFLAGS="$(PACKAGE_PATHS)" $(if $(PACKAGE_COMMIT),OASIS_COMMIT=$(PACKAGE_COMMIT)) \
 	  cargo zigbuild --profile packaged --locked -p oasis --features $(PACKAGE_FEATURES) --target $(PACKAGE_TARGET).$(PACKAGE_GLIBC)
 	packaging/tree $(PACKAGE_PROGRAM) $(PACKAGE_ARCH) $(PACKAGE_TREE)
+	packaging/sdks/packaged.sh $(PACKAGE_TREE)/usr
 	packaging/licenses $(ABOUT) oasis $(PACKAGE_FEATURES) $(PACKAGE_TREE)/usr/share/oasis/licenses.txt
 	packaging/tests/program $(PACKAGE_TREE)/usr/bin/oasis $(PACKAGE_GLIBC)
 

@@ -5,7 +5,7 @@ cd "$(dirname "$0")/../.."
 source packaging/sdks/version.sh
 source packaging/sdks/zig.sh
 
-name=oasis-c-$VERSION-$(uname -m)-linux-gnu
+name=oasis-c-$VERSION-$ARCH-linux-gnu
 work=target/package-c
 libraries=$work/libraries
 rm -rf "$work"
@@ -14,8 +14,10 @@ mkdir -p "$libraries" dist
 cargo-zigbuild rustc --quiet --release --locked --package oasis-c-abi --target "$TARGET.$GLIBC" \
   -- "-Clink-arg=-Wl,-soname,liboasis.so.${VERSION%.*}"
 # Lines of debug information are nine tenths of the archive.
+strip=strip
+[[ $ARCH == "$(uname -m)" ]] || strip=$ARCH-linux-gnu-strip
 for library in liboasis.so liboasis.a; do
-  strip --strip-debug -o "$libraries/$library" "target/$TARGET/release/$library"
+  "$strip" --strip-debug -o "$libraries/$library" "target/$TARGET/release/$library"
 done
 
 cmake -S sdk/cpp -B "$work/build" "-DOASIS_LIBRARY_DIR=$PWD/$libraries" >/dev/null

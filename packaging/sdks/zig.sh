@@ -1,5 +1,6 @@
 # Sourced by the scripts beside it: builds that run on old systems. Zig links against any glibc, and needs no container.
-TARGET=$(uname -m)-unknown-linux-gnu
+ARCH=${PACKAGE_ARCH:-$(uname -m)}
+TARGET=$ARCH-unknown-linux-gnu
 # The oldest glibc that Rust supports: Debian 8, Ubuntu 14.04, RHEL 7.
 GLIBC=2.17
 export PATH=$PWD/target/venv-package/bin:$PATH

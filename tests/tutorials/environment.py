@@ -131,6 +131,12 @@ class PageEnvironment:
         ]
         (self.state / "environment").write_text("".join(lines))
 
+    def install(self, oasis: Path) -> None:
+        """Makes another program the one that commands find."""
+        link = self.state / "bin/oasis"
+        link.unlink()
+        link.symlink_to(oasis)
+
     @property
     def page(self) -> str:
         """The address of the DAC."""

@@ -2,7 +2,10 @@
 
 use super::sdk::Sdk;
 use clap::ValueEnum;
-use std::{env, path::Path};
+use std::{
+    env,
+    path::{Path, PathBuf},
+};
 use uuid::Uuid;
 
 /// A language with a node.
@@ -22,10 +25,13 @@ pub enum Language {
     Java,
     /// Go 1.21 and later.
     Go,
+    /// A reader for Node 20.10 and later.
+    Typescript,
 }
 
 /// The values that fill the templates.
 pub struct TemplateContext<'a> {
+    pub language: Language,
     /// Name of the program and its node.
     pub name: &'a str,
     pub sdk: &'a Sdk,
@@ -43,6 +49,32 @@ impl TemplateContext<'_> {
         if found { "oasis".into() } else { self.oasis.display().to_string() }
     }
 
+    /// Returns the folder with the sources of the language.
+    fn sources(&self) -> PathBuf {
+        match self.sdk {
+            Sdk::Checkout(checkout) => checkout.join("sdk").join(self.language.folder()),
+            other => other.path().to_owned(),
+        }
+    }
+
+    /// Returns the lines of a POM that say where Maven finds the jar.
+    fn repository(&self) -> String {
+        match self.sdk {
+            Sdk::Packaged(folder) => format!(
+                "  <repositories>\n    <repository><id>oasis</id><url>file://{}</url></repository>\n  </repositories>\n\n",
+                folder.display()
+            ),
+            _ => String::new(),
+        }
+    }
+
+    /// Returns the lines of a manifest of Cargo that take the crates of a package in the place of those of crates.io.
+    fn patched_crates(&self) -> String {
+        let folder = self.sdk.path().display();
+        let line = |name: &&str| format!("{name} = {{ path = \"{folder}/{name}\" }}\n");
+        PATCHED_CRATES.iter().map(line).collect()
+    }
+
     fn fill(&self, template: &str) -> String {
         let version = env!("CARGO_PKG_VERSION");
         let minor = version.rsplit_once('.').map_or(version, |(minor, _)| minor);
@@ -50,19 +82,38 @@ impl TemplateContext<'_> {
             Sdk::Wheel(wheel) => wheel.display().to_string(),
             other => other.path().join("sdk/python").display().to_string(),
         };
+        let sources = self.sources();
         let values = [
             ("@name@", self.name),
             ("@sdk@", &self.sdk.path().to_string_lossy()),
+            ("@sources@", &sources.to_string_lossy()),
             ("@oasis@", &self.oasis.to_string_lossy()),
             ("@command@", &self.command()),
             ("@uuid@", &self.uuid.to_string()),
             ("@version@", version),
             ("@minor@", minor),
             ("@package@", &package),
+            ("@repository@", &self.repository()),
+            ("@crates@", &self.patched_crates()),
         ];
         values.into_iter().fold(template.to_owned(), |text, (sign, value)| text.replace(sign, value))
     }
 }
+
+/// The crates that a program in Rust and its build script link.
+const PATCHED_CRATES: [&str; 11] = [
+    "oasis-channel",
+    "oasis-client",
+    "oasis-ei-node",
+    "oasis-no-openapi",
+    "oasis-pdl",
+    "oasis-pdl-gen",
+    "oasis-probe",
+    "oasis-probe-derive",
+    "oasis-tem",
+    "oasis-tls",
+    "oasis-wire",
+];
 
 /// Path and template.
 type Template = (&'static str, &'static str);
@@ -78,15 +129,30 @@ impl Language {
     pub fn places(self) -> &'static str {
         match self {
             Self::C | Self::Cpp => "a checkout of OASIS or the folder that it is installed in",
-            Self::Python => "a checkout of OASIS or a wheel",
-            Self::Rust | Self::C99 | Self::Java | Self::Go => "a checkout of OASIS",
+            Self::Python => "a checkout of OASIS, the folder of a package such as /usr, or a wheel",
+            Self::Rust | Self::C99 | Self::Java | Self::Go | Self::Typescript => {
+                "a checkout of OASIS or the folder of a package such as /usr"
+            }
+        }
+    }
+
+    /// Its folder among the SDKs of a package.
+    pub fn folder(self) -> &'static str {
+        match self {
+            Self::Rust => "rust",
+            Self::C | Self::Cpp => "c",
+            Self::C99 => "embedded",
+            Self::Python => "python",
+            Self::Java => "java",
+            Self::Go => "go",
+            Self::Typescript => "typescript",
         }
     }
 
     /// Whether a program can be built with an SDK.
     pub fn takes(self, sdk: &Sdk) -> bool {
         match sdk {
-            Sdk::Checkout(_) => true,
+            Sdk::Checkout(_) | Sdk::Packaged(_) => true,
             Sdk::Installed(_) => matches!(self, Self::C | Self::Cpp),
             Sdk::Wheel(_) => self == Self::Python,
         }
@@ -105,6 +171,7 @@ impl Language {
     /// Commands that start a DAC, build the program and run it, in its folder.
     pub fn commands(self, context: &TemplateContext<'_>) -> [String; 3] {
         let up = "@command@ up --config oasis.toml";
+        let is_packaged = matches!(context.sdk, Sdk::Packaged(_));
         let (build, run) = match self {
             Self::Rust => ("cargo build", "cargo run"),
             Self::C | Self::C99 => ("make", "build/@name@"),
@@ -113,17 +180,28 @@ impl Language {
                 "python3 -m venv venv && venv/bin/pip install -r requirements.txt && @command@ pdl compile --lang python probes.pdl",
                 "venv/bin/python main.py",
             ),
+            Self::Java if is_packaged => (
+                "javac -d build -cp @sdk@/oasis-monitor.jar src/main/java/Main.java",
+                "java -cp build:@sdk@/oasis-monitor.jar Main",
+            ),
             Self::Java => {
                 ("mvn -q -f @sdk@/sdk/java install -Dmaven.test.skip && mvn -q compile", "mvn -q exec:java")
             }
             Self::Go => ("go build -o build/@name@ .", "build/@name@"),
+            Self::Typescript if is_packaged => {
+                ("npm install --offline --no-audit --no-fund", "npm start --silent")
+            }
+            Self::Typescript => (
+                "npm --prefix @sdk@ run build --workspace sdk/typescript && npm install --offline --no-audit --no-fund",
+                "npm start --silent",
+            ),
         };
         [up, build, run].map(|command| context.fill(command))
     }
 
     /// Whether probes are declared in a PDL file; else the program declares them itself.
     fn has_pdl(self) -> bool {
-        !matches!(self, Self::Java | Self::Go)
+        !matches!(self, Self::Java | Self::Go | Self::Typescript)
     }
 
     /// Its name, and its page of the documentation.
@@ -136,21 +214,50 @@ impl Language {
             Self::Python => ("Python", "docs/sdk/python.md"),
             Self::Java => ("Java", "docs/sdk/java.md"),
             Self::Go => ("Go", "docs/sdk/go.md"),
+            Self::Typescript => ("TypeScript", "docs/sdk/typescript.md"),
+        }
+    }
+
+    /// Returns the sentence about the result.
+    fn shown(self) -> &'static str {
+        match self {
+            Self::Typescript => {
+                "It prints the newest sample of `processor` of this host, ten times a second."
+            }
+            _ => "The page shows `@name@/motor` at once, and so does `@command@ tail @name@/motor`.",
+        }
+    }
+
+    /// Returns the sentence about the variables that the program obeys.
+    fn environment(self) -> &'static str {
+        match self {
+            Self::Rust | Self::C | Self::Cpp | Self::Python => {
+                "`OASIS_DAC` names another DAC, `OASIS_CONFIG` a file with settings of the node."
+            }
+            Self::Java | Self::Go => {
+                "`OASIS_DAC` names another DAC. `OASIS_CONFIG` is refused: only settings in code apply."
+            }
+            Self::C99 => {
+                "`OASIS_DAC` and `OASIS_CONFIG` are refused: a device sends to the gateway of a DAC."
+            }
+            Self::Typescript => "`OASIS_URL` names another DAC.",
         }
     }
 
     fn readme(self, context: &TemplateContext<'_>) -> String {
         let (language, guide) = self.known_as();
-        let declared = if self.has_pdl() {
-            "`probes.pdl` says what is measured."
-        } else {
-            "The program declares itself what is measured."
+        let declared = match self {
+            Self::Typescript => "The types of the samples come with them.",
+            _ if self.has_pdl() => "`probes.pdl` says what is measured.",
+            _ => "The program declares itself what is measured.",
         };
         let [_, build, run] = self.commands(context);
         let values = [
             ("@language@", language),
             ("@guide@", guide),
             ("@declared@", declared),
+            ("@shown@", self.shown()),
+            ("@environment@", self.environment()),
             ("@build@", &build),
             ("@run@", &run),
         ];
@@ -160,23 +267,32 @@ impl Language {
     }
 
     fn templates(self, sdk: &Sdk) -> Vec<Template> {
+        let is_packaged = matches!(sdk, Sdk::Packaged(_));
         let is_installed = matches!(sdk, Sdk::Installed(_));
         match self {
-            Self::Rust => vec![
-                ("Cargo.toml", include_str!("templates/rust/Cargo.toml")),
-                ("build.rs", include_str!("templates/rust/build.rs")),
-                ("src/main.rs", include_str!("templates/rust/src/main.rs")),
-            ],
+            Self::Rust => {
+                let with_checkout = include_str!("templates/rust/Cargo.toml");
+                let with_package = include_str!("templates/rust/Cargo.packaged.toml");
+                vec![
+                    ("Cargo.toml", if is_packaged { with_package } else { with_checkout }),
+                    ("build.rs", include_str!("templates/rust/build.rs")),
+                    ("src/main.rs", include_str!("templates/rust/src/main.rs")),
+                ]
+            }
             Self::C => {
-                let with_checkout = include_str!("templates/c/Makefile.checkout");
-                let with_installed = include_str!("templates/c/Makefile.installed");
-                let makefile = if is_installed { with_installed } else { with_checkout };
+                let makefile = match sdk {
+                    _ if is_packaged => include_str!("templates/c/Makefile.packaged"),
+                    _ if is_installed => include_str!("templates/c/Makefile.installed"),
+                    _ => include_str!("templates/c/Makefile.checkout"),
+                };
                 vec![("Makefile", makefile), ("main.c", include_str!("templates/c/main.c"))]
             }
             Self::Cpp => {
-                let with_checkout = include_str!("templates/cpp/CMakeLists.checkout.txt");
-                let with_installed = include_str!("templates/cpp/CMakeLists.installed.txt");
-                let lists = if is_installed { with_installed } else { with_checkout };
+                let lists = match sdk {
+                    _ if is_packaged => include_str!("templates/cpp/CMakeLists.packaged.txt"),
+                    _ if is_installed => include_str!("templates/cpp/CMakeLists.installed.txt"),
+                    _ => include_str!("templates/cpp/CMakeLists.checkout.txt"),
+                };
                 vec![("CMakeLists.txt", lists), ("main.cpp", include_str!("templates/cpp/main.cpp"))]
             }
             Self::C99 => vec![
@@ -195,6 +311,14 @@ impl Language {
                 ("go.mod", include_str!("templates/go/go.mod.txt")),
                 ("main.go", include_str!("templates/go/main.go")),
             ],
+            Self::Typescript => {
+                let with_checkout = include_str!("templates/typescript/package.json");
+                let with_package = include_str!("templates/typescript/package.packaged.json");
+                vec![
+                    ("package.json", if is_packaged { with_package } else { with_checkout }),
+                    ("main.js", include_str!("templates/typescript/main.js")),
+                ]
+            }
         }
     }
 }
@@ -205,12 +329,18 @@ mod tests {
 
     #[test]
     fn every_file_of_every_language_is_filled() {
-        let [checkout, installed, wheel] =
-            [Sdk::Checkout("/sdk".into()), Sdk::Installed("/usr/local".into()), Sdk::Wheel("/w.whl".into())];
-        for language in Language::value_variants() {
-            for sdk in [&checkout, &installed, &wheel].into_iter().filter(|sdk| language.takes(sdk)) {
+        let [checkout, installed, wheel, packaged] = [
+            Sdk::Checkout("/sdk".into()),
+            Sdk::Installed("/usr/local".into()),
+            Sdk::Wheel("/w.whl".into()),
+            Sdk::Packaged("/usr/share/oasis/sdk/any".into()),
+        ];
+        for &language in Language::value_variants() {
+            for sdk in
+                [&checkout, &installed, &wheel, &packaged].into_iter().filter(|sdk| language.takes(sdk))
+            {
                 let oasis = Path::new("/opt/oasis");
-                let context = TemplateContext { name: "plant-7", sdk, oasis, uuid: Uuid::nil() };
+                let context = TemplateContext { language, name: "plant-7", sdk, oasis, uuid: Uuid::nil() };
                 let files = language.files(&context);
                 for (path, text) in &files {
                     assert!(!text.is_empty() && !text.contains("@name") && !text.contains("@sdk"), "{path}");

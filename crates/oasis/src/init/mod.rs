@@ -2,6 +2,7 @@
 
 mod language;
 mod sdk;
+mod tools;
 
 use anyhow::{Context, bail};
 use clap::Args;
@@ -29,8 +30,8 @@ pub struct Arguments {
     /// Name of the program and its node: letters, digits, - and _ [default: the folder's].
     #[arg(long)]
     name: Option<String>,
-    /// Path of OASIS for this language: a checkout, a folder that it is installed in (C, C++) or a wheel (Python)
-    /// [default: the checkout or the installation of this program].
+    /// Path of OASIS for this language: a checkout, the folder that a package is installed in, such as /usr, a folder with
+    /// the libraries (C, C++) or a wheel (Python) [default: the package or the checkout of this program].
     #[arg(long, value_name = "PATH")]
     sdk: Option<PathBuf>,
 }
@@ -48,7 +49,13 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     check_name(&name)?;
     let program = env::current_exe().context("cannot find this program")?;
     let sdk = Sdk::find(arguments.sdk.as_deref(), &program, arguments.lang)?;
-    let context = TemplateContext { name: &name, sdk: &sdk, oasis: &program, uuid: Uuid::new_v4() };
+    let context = TemplateContext {
+        language: arguments.lang,
+        name: &name,
+        sdk: &sdk,
+        oasis: &program,
+        uuid: Uuid::new_v4(),
+    };
     let files = arguments.lang.files(&context);
     if let Some((taken, _)) = files.iter().find(|(path, _)| fs::symlink_metadata(folder.join(path)).is_ok()) {
         bail!(
@@ -56,13 +63,24 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
             folder.join(taken).display()
         );
     }
+    print_lines(&tools::requirements(arguments.lang, &sdk))?;
     for (path, text) in &files {
         write_new(&folder.join(path), text)?;
     }
-    print_next_steps(folder, &files, &arguments.lang.commands(&context)).or_else(|error| match error.kind() {
+    print_next_steps(folder, &files, &arguments.lang.commands(&context)).or_else(unless_broken_pipe)
+}
+
+/// A reader that has gone is no failure.
+fn unless_broken_pipe(error: io::Error) -> anyhow::Result<()> {
+    match error.kind() {
         io::ErrorKind::BrokenPipe => Ok(()),
         _ => Err(error.into()),
-    })
+    }
+}
+
+fn print_lines(lines: &[String]) -> anyhow::Result<()> {
+    let mut out = io::stdout().lock();
+    lines.iter().try_for_each(|line| writeln!(out, "{line}")).or_else(unless_broken_pipe)
 }
 
 /// The name of a folder, for a program.

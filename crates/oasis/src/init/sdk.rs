@@ -16,7 +16,12 @@ pub enum Sdk {
     Installed(PathBuf),
     /// A wheel of the Python package.
     Wheel(PathBuf),
+    /// A folder that packages of OASIS have for one language, below `share/oasis/sdk`.
+    Packaged(PathBuf),
 }
+
+/// Folder of the SDKs below that which a package is installed in.
+const PACKAGED_SDKS: &str = "share/oasis/sdk";
 
 impl Sdk {
     /// Returns the SDK at the given place, or that which belongs to a program.
@@ -31,9 +36,13 @@ impl Sdk {
         let places = language.places();
         let Some(sdk) = found else {
             bail!(
-                "no SDK belongs to {}: name {places} with --sdk PATH (docs/guides/install.md)",
+                "no SDK belongs to {}: install a package of OASIS, which has it in {PACKAGED_SDKS} (docs/guides/install.md), or name {places} with --sdk PATH",
                 program.display()
             );
+        };
+        let sdk = match sdk {
+            Self::Packaged(folder) => Self::of_package(&folder, language)?,
+            other => other,
         };
         if !language.takes(&sdk) {
             bail!("{} has nothing for this language: name {places} with --sdk PATH", sdk.path().display());
@@ -52,7 +61,7 @@ impl Sdk {
     /// The folder, or the wheel.
     pub fn path(&self) -> &Path {
         match self {
-            Self::Checkout(path) | Self::Installed(path) | Self::Wheel(path) => path,
+            Self::Checkout(path) | Self::Installed(path) | Self::Wheel(path) | Self::Packaged(path) => path,
         }
     }
 
@@ -67,6 +76,22 @@ impl Sdk {
         })
     }
 
+    /// Returns the files of a language among those of a package.
+    fn of_package(sdks: &Path, language: Language) -> anyhow::Result<Self> {
+        let found = match language {
+            Language::Python => wheel_in(&sdks.join("python")).map(Self::Wheel),
+            _ => Some(sdks.join(language.folder())).filter(|folder| folder.is_dir()).map(Self::Packaged),
+        };
+        found.with_context(|| {
+            format!(
+                "{} has no files of version {} for this language: install the package of OASIS again (docs/guides/install.md), or name {} with --sdk PATH",
+                sdks.display(),
+                env!("CARGO_PKG_VERSION"),
+                language.places()
+            )
+        })
+    }
+
     /// The checkout that a program was built in, or the installation that it is a part of.
     fn of(program: &Path) -> Option<Self> {
         let program = fs::canonicalize(program).ok()?;
@@ -76,12 +101,23 @@ impl Sdk {
     fn in_folder(folder: &Path) -> Option<Self> {
         if folder.join("crates/probe/Cargo.toml").is_file() && folder.join("sdk").is_dir() {
             Some(Self::Checkout(folder.to_owned()))
+        } else if folder.join(PACKAGED_SDKS).is_dir() {
+            Some(Self::Packaged(folder.join(PACKAGED_SDKS)))
         } else if folder.join("include/oasis.h").is_file() {
             Some(Self::Installed(folder.to_owned()))
         } else {
             None
         }
     }
+}
+
+/// The wheel of this version in a folder.
+fn wheel_in(folder: &Path) -> Option<PathBuf> {
+    let begin = concat!("oasis_monitor-", env!("CARGO_PKG_VERSION"), "-");
+    let entries = fs::read_dir(folder).ok()?.filter_map(Result::ok);
+    let is_wheel = |name: &str| name.starts_with(begin) && name.ends_with(".whl");
+    let mut wheels = entries.filter(|entry| entry.file_name().to_str().is_some_and(is_wheel));
+    wheels.next().map(|entry| entry.path())
 }
 
 #[cfg(test)]
@@ -107,6 +143,10 @@ mod tests {
         assert_eq!(Sdk::find(None, &program, Language::Cpp).unwrap(), installed);
         let error = Sdk::find(None, &program, Language::Go).unwrap_err().to_string();
         assert!(error.contains("nothing for this language: name a checkout"), "{error}");
+        made(&folder, "installed/share/oasis/sdk/go/go.mod");
+        let packaged = Sdk::Packaged(folder.join("installed/share/oasis/sdk/go"));
+        assert_eq!(Sdk::find(None, &program, Language::Go).unwrap(), packaged);
+        assert_eq!(Sdk::find(Some(&folder.join("installed")), &program, Language::Go).unwrap(), packaged);
         made(&folder, "checkout/crates/probe/Cargo.toml");
         made(&folder, "checkout/sdk/README.md");
         let built = made(&folder, "checkout/target/release/oasis");
@@ -124,5 +164,25 @@ mod tests {
         made(folder.path(), "a b/include/oasis.h");
         let error = Sdk::find(Some(&folder.path().join("a b")), Path::new("/x"), Language::C).unwrap_err();
         assert!(error.to_string().contains("spaces"), "{error}");
+    }
+
+    #[test]
+    fn a_package_without_the_files_of_a_language_names_the_remedy() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = fs::canonicalize(folder.path()).unwrap();
+        let program = made(&folder, "usr/bin/oasis");
+        made(&folder, "usr/share/oasis/sdk/c/include/oasis.h");
+        let wheel = concat!("usr/share/oasis/sdk/python/oasis_monitor-", env!("CARGO_PKG_VERSION"), "-x.whl");
+        made(&folder, "usr/share/oasis/sdk/python/oasis_monitor-0.0.1-x.whl");
+        let error = Sdk::find(None, &program, Language::Python).unwrap_err().to_string();
+        assert!(error.contains("install the package of OASIS again"), "{error}");
+        let wheel = made(&folder, wheel);
+        assert_eq!(Sdk::find(None, &program, Language::Python).unwrap(), Sdk::Wheel(wheel));
+        let c = Sdk::Packaged(folder.join("usr/share/oasis/sdk/c"));
+        for language in [Language::C, Language::Cpp] {
+            assert_eq!(Sdk::find(None, &program, language).unwrap(), c);
+        }
+        let error = Sdk::find(None, &program, Language::Java).unwrap_err().to_string();
+        assert!(error.contains("no files of version"), "{error}");
     }
 }

@@ -4,18 +4,21 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <time.h>
 
 enum { ROW_BYTES = 64 };
 
 int main(int count, char **arguments) {
-  const char *dac = count > 1 ? arguments[1] : "127.0.0.1:7071";
+  const char *dac = count > 1 ? arguments[1] : NULL;
   oasis_node_builder *builder = NULL;
   oasis_probe *probe = NULL;
   oasis_node *node = NULL;
   /* The node says on standard error what keeps it from the DAC. */
   oasis_log(NULL);
-  if (oasis_node_builder_new("@name@", &builder) != OASIS_STATUS_OK ||
+  /* OASIS_NODE_NAME, OASIS_DAC and OASIS_CONFIG name another node, another DAC, or a file with all settings. */
+  setenv("OASIS_NODE_NAME", "@name@", 0);
+  if (oasis_node_builder_from_file(NULL, &builder) != OASIS_STATUS_OK ||
       oasis_node_builder_pushed(builder, "motor", Machine_Motor_schema, 64 * 1024, &probe) != OASIS_STATUS_OK ||
       oasis_node_builder_start(builder, dac, &node) != OASIS_STATUS_OK) {
     fprintf(stderr, "@name@: %s\n", oasis_last_error());

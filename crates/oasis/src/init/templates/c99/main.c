@@ -7,7 +7,9 @@
 
 #include <arpa/inet.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -64,7 +66,17 @@ static size_t receive_bytes(void *context, uint8_t *bytes, size_t capacity) {
   return count;
 }
 
+static bool is_set(const char *variable) {
+  const char *value = getenv(variable);
+  return value != NULL && *value != '\0';
+}
+
 int main(void) {
+  if (is_set("OASIS_DAC") || is_set("OASIS_CONFIG")) {
+    fprintf(stderr, "@name@: OASIS_DAC and OASIS_CONFIG are refused: a device sends to the gateway at 127.0.0.1:%d; unset them\n",
+            GATEWAY_PORT);
+    return 1;
+  }
   struct sockaddr_in gateway = {.sin_family = AF_INET, .sin_port = htons(GATEWAY_PORT)};
   gateway.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   line = socket(AF_INET, SOCK_DGRAM, 0);

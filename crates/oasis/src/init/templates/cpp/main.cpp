@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cmath>
+#include <cstdlib>
 #include <exception>
 #include <iostream>
 #include <string>
@@ -12,11 +13,13 @@
 namespace {
 
 void run(const std::string &dac) {
+  // OASIS_NODE_NAME, OASIS_DAC and OASIS_CONFIG name another node, another DAC, or a file with all settings.
+  setenv("OASIS_NODE_NAME", "@name@", 0);
   // The node says on standard error what keeps it from the DAC.
   oasis_log(nullptr);
-  oasis::NodeBuilder builder("@name@");
+  auto builder = oasis::NodeBuilder::from_file();
   auto probe = builder.pushed<Machine::Motor>("motor");
-  const oasis::Node node = builder.start(dac);
+  const oasis::Node node = dac.empty() ? builder.start() : builder.start(dac);
   std::cout << "@name@ runs; Ctrl-C ends it." << std::endl;
   Machine::Motor motor;
   motor.mode = Machine::Mode::RUNNING;
@@ -34,7 +37,7 @@ void run(const std::string &dac) {
 
 int main(int count, char **arguments) {
   try {
-    run(count > 1 ? arguments[1] : "127.0.0.1:7071");
+    run(count > 1 ? arguments[1] : "");
   } catch (const std::exception &error) {
     std::cerr << "@name@: " << error.what() << '\n';
     return 1;

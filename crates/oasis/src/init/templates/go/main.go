@@ -22,9 +22,15 @@ type Motor struct {
 const running = 1
 
 func main() {
-	dac := "127.0.0.1:7071"
+	if os.Getenv("OASIS_CONFIG") != "" {
+		log.Fatal("OASIS_CONFIG is refused: a node in Go has its settings in code; unset it, and set OASIS_DAC")
+	}
+	// With several, separated by commas, the node goes to the next one when it loses one.
+	dac := os.Getenv("OASIS_DAC")
 	if len(os.Args) > 1 {
 		dac = os.Args[1]
+	} else if dac == "" {
+		dac = "127.0.0.1:7071"
 	}
 	node := oasis.NewNode("@name@")
 	motor := oasis.Pushed[Motor](node, "motor")

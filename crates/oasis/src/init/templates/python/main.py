@@ -10,9 +10,10 @@ from probes import Mode, Motor
 
 def main() -> None:
     oasis.node.log()  # the node says on standard error what keeps it from the DAC
-    builder = oasis.node.NodeBuilder("@name@")
+    # The variables OASIS_DAC and OASIS_CONFIG name another DAC, or a file with all settings.
+    builder = oasis.node.NodeBuilder(default_name="@name@")
     probe = builder.pushed("motor", Motor)
-    with builder.start(sys.argv[1] if len(sys.argv) > 1 else "127.0.0.1:7071"):
+    with builder.start(*sys.argv[1:2]):
         print("@name@ runs; Ctrl-C ends it.", flush=True)
         turn = 0
         while True:

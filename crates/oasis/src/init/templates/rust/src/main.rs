@@ -1,4 +1,4 @@
-use oasis_probe::{NodeBuilder, NodeConfig, TcpConnector};
+use oasis_ei_node::{NodeSettings, PROBES};
 use std::{error::Error, thread, time::Duration};
 
 /// Generated from `probes.pdl`.
@@ -10,10 +10,18 @@ use probes::machine::{Mode, Motor};
 fn main() -> Result<(), Box<dyn Error>> {
     // The node says here what keeps it from the DAC.
     tracing_subscriber::fmt::init();
-    let dac = std::env::args().nth(1).unwrap_or_else(|| "127.0.0.1:7071".into());
-    let mut builder = NodeBuilder::new("@name@", NodeConfig::default());
+    // The variables OASIS_DAC and OASIS_CONFIG name another DAC, or a file with all settings.
+    let mut settings = NodeSettings::load(None)?;
+    if settings.name.is_empty() {
+        settings.name = "@name@".into();
+    }
+    let mut builder = settings.builder(PROBES)?;
     let mut motor = builder.pushed::<Motor>("motor", 64 * 1024)?;
-    let _node = builder.start(TcpConnector::new(dac))?;
+    let connector = match std::env::args().nth(1) {
+        Some(dac) => settings.connector_to(&dac),
+        None => settings.connector(),
+    };
+    let _node = builder.start(connector)?;
     println!("@name@ runs; Ctrl-C ends it.");
     for turn in 0.. {
         let seconds = f64::from(turn) / 100.0;

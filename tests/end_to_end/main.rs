@@ -23,6 +23,7 @@ mod declared;
 mod delivery;
 mod demand;
 mod eisa_client;
+mod environment;
 mod failover;
 mod file_spool;
 mod first_minute;

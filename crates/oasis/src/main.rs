@@ -14,6 +14,8 @@ mod csv_flags;
 mod diagnostics;
 #[cfg(all(test, feature = "live"))]
 mod documented_commands;
+#[cfg(all(test, feature = "live"))]
+mod documented_environment;
 mod exit_codes;
 mod export;
 mod features;

@@ -89,11 +89,12 @@ pub(super) struct Filter {
 /// Runs a subcommand.
 pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     #[cfg(feature = "live")]
-    if let Verb::Show(asked) = &arguments.verb
-        && asked.dacs.are_named()
-    {
-        return unless_pipe_is_closed(merged_log::show(&asked.dacs, &asked.filter))
-            .map(|()| ExitCode::SUCCESS);
+    if let Verb::Show(asked) = &arguments.verb {
+        let is_folder = arguments.folder.is_named();
+        let dacs = if is_folder { asked.dacs.clone() } else { asked.dacs.or_of_environment()? };
+        if dacs.are_named() {
+            return unless_pipe_is_closed(merged_log::show(&dacs, &asked.filter)).map(|()| ExitCode::SUCCESS);
+        }
     }
     let folder = arguments.folder.find()?;
     if !folder.audit_path().exists() {

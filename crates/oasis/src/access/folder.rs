@@ -35,6 +35,12 @@ impl AccessFolder {
         self.access.clone().filter(|path| !path.as_os_str().is_empty())
     }
 
+    /// Whether a flag or the environment names the folder, or a configuration file that does.
+    #[cfg(feature = "live")]
+    pub fn is_named(&self) -> bool {
+        self.flag().is_some() || self.config.is_some()
+    }
+
     /// The folder.
     ///
     /// # Errors

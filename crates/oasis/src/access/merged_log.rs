@@ -1,7 +1,11 @@
 //! The audit logs of several DACs as one, in the order of their times.
 
 use super::audit_log::{Filter, line};
-use crate::{live::locate::Located, output_format::Format, time_flag};
+use crate::{
+    live::locate::{Located, variable},
+    output_format::Format,
+    time_flag,
+};
 use anyhow::bail;
 use clap::Args;
 use oasis_access::Record;
@@ -29,9 +33,9 @@ const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
 const MAX_DACS: usize = 1_000;
 
 /// The DACs whose logs are read.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub struct Dacs {
-    /// Show the log of this DAC, over HTTP; repeat it to merge several logs in the order of time.
+    /// Show the log of this DAC, over HTTP; repeat it to merge several logs in the order of time [env: OASIS_URL, unless a folder is named].
     #[arg(long, value_name = "URL")]
     url: Vec<DacAddress>,
     /// Merge the logs of all DACs that this TEM knows.
@@ -43,6 +47,15 @@ pub struct Dacs {
 }
 
 impl Dacs {
+    /// Adds the DAC that the environment names, if no other is.
+    pub fn or_of_environment(&self) -> anyhow::Result<Self> {
+        let mut dacs = self.clone();
+        if !dacs.are_named() {
+            dacs.url.extend(variable::<DacAddress>("OASIS_URL")?);
+        }
+        Ok(dacs)
+    }
+
     /// Whether any are named: otherwise the log in a folder is shown.
     pub fn are_named(&self) -> bool {
         self.tem.is_some() || !self.url.is_empty()

@@ -2,6 +2,8 @@
 
 #[cfg(feature = "live")]
 use crate::live::locate::Located;
+#[cfg(all(feature = "live", feature = "lsp"))]
+use crate::live::locate::variable;
 use crate::{
     archive_folder::ArchiveFolder, diagnostics::MessageFlags, format_files::Fmt, output_format::OutputFlags,
 };
@@ -63,7 +65,7 @@ pub struct List {
 #[derive(Debug, Args)]
 pub struct Lsp {
     #[cfg(feature = "live")]
-    /// Running DAC that has the types and instances: http://HOST:PORT of its page, or https://.
+    /// Running DAC that has the types and instances: http://HOST:PORT of its page, or https:// [env: OASIS_URL, unless PDL files, MCAP files or an archive are named].
     #[arg(long, value_name = "URL", alias = "dac")]
     pub url: Option<DacAddress>,
     #[cfg(feature = "live")]
@@ -75,6 +77,20 @@ pub struct Lsp {
     /// Accepted for compatibility with editors; has no effect.
     #[arg(long, hide = true)]
     pub stdio: bool,
+}
+
+#[cfg(all(feature = "live", feature = "lsp"))]
+impl Lsp {
+    /// The DAC that is named, by the environment only if nothing else is.
+    pub fn dac(&self) -> anyhow::Result<Option<DacAddress>> {
+        let types = &self.types;
+        let has_types = !types.pdl.is_empty() || !types.mcap.is_empty() || types.archive.is_named();
+        match &self.url {
+            Some(url) => Ok(Some(url.clone())),
+            None if has_types => Ok(None),
+            None => variable("OASIS_URL"),
+        }
+    }
 }
 
 #[derive(Debug, Args)]

@@ -37,7 +37,7 @@ fn load(arguments: &Lsp) -> anyhow::Result<EditorCatalog> {
         found.instances.extend(stored.instances);
     }
     #[cfg(feature = "live")]
-    if let Some(dac) = &arguments.url {
+    if let Some(dac) = &arguments.dac()? {
         is_named = true;
         let live = super::catalog::of_dac(dac, arguments.ca.clone())?;
         found.types.extend(live.types);

@@ -26,6 +26,9 @@ pub struct Arguments {
     /// Configuration file of the DAC to be checked [default: what oasis up does without one].
     #[arg(long, value_name = "FILE", env = "OASIS_CONFIG")]
     config: Option<PathBuf>,
+    /// Folder of its archive, in place of archive.directory.
+    #[arg(long, value_name = "DIR", env = "OASIS_ARCHIVE")]
+    archive: Option<String>,
     #[command(flatten)]
     output: OutputFlags,
 }
@@ -114,6 +117,9 @@ fn check(arguments: &Arguments) -> Vec<Finding> {
         }
     };
     findings.push(features(&config));
+    if let Some(directory) = arguments.archive.as_ref().filter(|directory| !directory.is_empty()) {
+        config.archive.directory.clone_from(directory);
+    }
     config.place_archive(false);
     findings.extend(addresses::check(&config.doors.listen, &config.channel.listen));
     findings.push(certificate::check(&config.tls));
@@ -149,7 +155,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let config = folder.path().join("oasis.toml");
         std::fs::write(&config, "[archive]\ncommit = 1\n").unwrap();
-        let findings = check(&Arguments { config: Some(config), output: OutputFlags::default() });
+        let findings =
+            check(&Arguments { config: Some(config), archive: None, output: OutputFlags::default() });
         let wrong = findings.iter().find(|finding| finding.about == "configuration").unwrap();
         assert!(wrong.weight == Severity::Problem && wrong.says.contains("line 2"), "{wrong:?}");
         for about in ["version", "features", "page", "data channel", "TLS", "clock", "open files", "archive"]

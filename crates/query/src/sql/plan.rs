@@ -1,6 +1,6 @@
 //! Extracts the conditions of a query on node, instance and time, so that only matching files are read.
 
-use super::table::{INSTANCE, NODE, TIME, TIME_NS};
+use super::table::{INSTANCE, NODE, TIME, TIME_NS, TIMES};
 use rusqlite::{
     Error,
     types::ValueRef,
@@ -30,15 +30,27 @@ fn letter(column: i32, operator: IndexConstraintOp) -> Option<char> {
     }
 }
 
+/// Whether the reader compares a column by this collation. A query can name another, such as `NOCASE`, and the left side of a comparison of columns has one.
+fn is_own(column: i32, collation: &str) -> bool {
+    match column {
+        TIME => collation.eq_ignore_ascii_case(TIMES),
+        NODE | INSTANCE => collation.eq_ignore_ascii_case("BINARY"),
+        // Numbers have none.
+        _ => true,
+    }
+}
+
 /// Chooses the constraints for the reader: a letter for each value.
 pub fn choose(info: &mut IndexInfo, keys: i32) {
     let mut letters = String::new();
-    for (constraint, mut usage) in info.constraints_and_usages() {
-        let Some(letter) =
-            letter(constraint.column(), constraint.operator()).filter(|_| constraint.is_usable())
-        else {
-            continue;
-        };
+    let collated: Vec<bool> = info
+        .constraints()
+        .enumerate()
+        .map(|(at, constraint)| info.collation(at).is_ok_and(|name| is_own(constraint.column(), name)))
+        .collect();
+    for ((constraint, mut usage), is_own_collation) in info.constraints_and_usages().zip(collated) {
+        let letter = letter(constraint.column(), constraint.operator());
+        let Some(letter) = letter.filter(|_| constraint.is_usable() && is_own_collation) else { continue };
         letters.push(letter);
         usage.set_argv_index(i32::try_from(letters.len()).unwrap_or(i32::MAX));
         // Times as text are compared only here; numbers and names are checked again by SQLite, which is cheap.
@@ -119,8 +131,15 @@ impl RowFilter {
 
 /// Adds a required value. Returns whether it agrees with earlier ones.
 fn narrow(known: &mut Option<String>, value: ValueRef<'_>) -> bool {
-    let Ok(text) = value.as_str() else { return false };
-    known.get_or_insert_with(|| text.to_owned()) == text
+    match value {
+        ValueRef::Text(text) => {
+            let Ok(text) = str::from_utf8(text) else { return false };
+            known.get_or_insert_with(|| text.to_owned()) == text
+        }
+        // A name of digits equals a number if the other side has a numeric affinity. SQLite checks again.
+        ValueRef::Integer(_) | ValueRef::Real(_) => true,
+        ValueRef::Null | ValueRef::Blob(_) => false,
+    }
 }
 
 /// Returns the time of a value; `None` if it compares with nothing.

@@ -143,7 +143,6 @@ pub const TIMES: &str = "times";
 /// Compares texts as times if both are valid; other texts sort after all times, byte by byte, so that the order is total.
 pub fn compare_times(a: &str, b: &str) -> Ordering {
     // Values of columns sort as texts.
-    let is_shown = |text: &str| text.len() == TIME_TEXT_BYTES && text.ends_with('Z');
     if is_shown(a) && is_shown(b) {
         return a.cmp(b);
     }
@@ -153,6 +152,12 @@ pub fn compare_times(a: &str, b: &str) -> Ordering {
         (None, Some(_)) => Ordering::Greater,
         (None, None) => a.cmp(b),
     }
+}
+
+/// Whether a text is a time in the form of [`show_time`], digit by digit: `2026-05-04 12:00:00.000000000Z` has its length too.
+fn is_shown(text: &str) -> bool {
+    let matches = |(byte, form): (u8, u8)| if form == b'0' { byte.is_ascii_digit() } else { byte == form };
+    text.len() == TIME_TEXT_BYTES && text.bytes().zip(*b"0000-00-00T00:00:00.000000000Z").all(matches)
 }
 
 /// Bytes of a time as [`show_time`] shows it.
@@ -169,6 +174,10 @@ mod tests {
             (noon, Ordering::Equal),
             ("2026-05-04 12:00", Ordering::Equal),
             ("2026-05-04T14:00:00+02:00", Ordering::Equal),
+            ("2026-05-04 12:00:00.000000000Z", Ordering::Equal),
+            ("2026-05-04t12:00:00.000000000Z", Ordering::Equal),
+            (" 2026-05-04T12:00:00.00000000Z", Ordering::Equal),
+            ("2026-05-04 12:00:00.000000001Z", Ordering::Less),
             ("2026-05-04 12:01", Ordering::Less),
             ("2026-05-04", Ordering::Greater),
             ("2026-05-04T12:00:00.000000001Z", Ordering::Less),

@@ -41,7 +41,7 @@ pub fn copy(
     stop: &Stop,
 ) -> Result<(), SqlError> {
     let rules = Rules::new(from, table, sight)?;
-    let mut copy = Copy::begin(to, table, stop)?;
+    let mut copy = Copy::begin(to, table, &types_of_view(from, &table.name)?, stop)?;
     let mut select = from.prepare(&format!("SELECT * FROM temp.{}", table.name))?;
     let mut rows = select.query([])?;
     let author = table.columns.iter().position(|(column, _)| column == "who");
@@ -61,8 +61,17 @@ pub fn copy(
 
 /// Copies all rows of another table.
 pub fn copy_extra(to: &Connection, table: ExtraTable, stop: &Stop) -> Result<(), SqlError> {
-    let mut copy = Copy::begin(to, &table.info, stop)?;
+    let mut copy = Copy::begin(to, &table.info, &[], stop)?;
     (table.rows)(&mut |values| copy.row(values))
+}
+
+/// The types of the columns of a view: with those of the catalogue, `id = '5'` compares numbers in a copy too. SQLite names those of expressions `INT` and
+/// `NUM`, which convert nothing in a view.
+fn types_of_view(from: &Connection, view: &str) -> rusqlite::Result<Vec<String>> {
+    let mut types = from.prepare(
+        "SELECT CASE WHEN type IN ('INTEGER', 'TEXT') THEN type ELSE '' END FROM pragma_table_info(?, 'temp') ORDER BY cid",
+    )?;
+    types.query_map([view], |row| row.get(0))?.collect()
 }
 
 /// A temporary table that is being filled.
@@ -75,14 +84,21 @@ struct Copy<'a> {
 }
 
 impl<'a> Copy<'a> {
-    fn begin(to: &'a Connection, table: &'a TableInfo, stop: &'a Stop) -> Result<Self, SqlError> {
+    /// Creates it with these types of columns, if they are known.
+    fn begin(
+        to: &'a Connection,
+        table: &'a TableInfo,
+        types: &[String],
+        stop: &'a Stop,
+    ) -> Result<Self, SqlError> {
         let TableInfo { name, columns, .. } = table;
         let times = ["time", "until", "written", "started", "stopped", "last_seen", "first", "last"];
-        let column = |(column, _): &(String, Option<String>)| match times.contains(&column.as_str()) {
-            true => format!("\"{column}\" TEXT COLLATE {TIMES}"),
-            false => format!("\"{column}\""),
+        let column = |(at, (column, _)): (usize, &(String, Option<String>))| match types.get(at) {
+            _ if times.contains(&column.as_str()) => format!("\"{column}\" TEXT COLLATE {TIMES}"),
+            Some(of) => format!("\"{column}\" {of}"),
+            None => format!("\"{column}\""),
         };
-        let declared: Vec<_> = columns.iter().map(column).collect();
+        let declared: Vec<_> = columns.iter().enumerate().map(column).collect();
         to.execute_batch(&format!("CREATE TEMP TABLE {name} ({})", declared.join(", ")))?;
         let places = vec!["?"; columns.len()].join(", ");
         let insert = to.prepare(&format!("INSERT INTO temp.{name} VALUES ({places})"))?;

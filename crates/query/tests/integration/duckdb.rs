@@ -2,18 +2,22 @@
 //!
 //! `OASIS_QUERY_SEED=7` asks other questions of another archive.
 
-use crate::plant::{EPOCH, Plant, number};
+use crate::{
+    logic::{Cell, CellRows, EngineAnswer},
+    plant::{EPOCH, Plant, number},
+};
 use fastrand::Rng;
 use oasis_format::Source;
 use oasis_history::{SampleOrMissing, Samples};
-use oasis_query::{Rows, Sql, SqlValue};
+use oasis_query::Sql;
 use oasis_store::{History, Series};
-use serde_json::{Value, json};
+use oasis_wire::schema::ProbeType;
+use serde_json::{Map, Value, json};
 use std::{
     env,
     fs::File,
     io::Write,
-    path::Path,
+    path::{Path, PathBuf},
     process::{Command, Stdio},
     sync::Arc,
 };
@@ -21,29 +25,8 @@ use std::{
 /// Queries of one run.
 const QUERIES: usize = 300;
 
-/// Rows as JSON.
-#[derive(Default)]
-struct JsonRows(Vec<Value>);
-
-impl Rows for JsonRows {
-    fn begin(&mut self, _: &[String]) -> std::io::Result<()> {
-        Ok(())
-    }
-
-    fn row(&mut self, values: &[SqlValue<'_>]) -> std::io::Result<()> {
-        let cell = |value: &SqlValue<'_>| match value {
-            SqlValue::Null => Value::Null,
-            SqlValue::Integer(number) => json!(number),
-            SqlValue::Real(number) => json!(number),
-            SqlValue::Text(text) | SqlValue::Blob(text) => json!(String::from_utf8_lossy(text)),
-        };
-        self.0.push(values.iter().map(cell).collect());
-        Ok(())
-    }
-}
-
-/// Writes all samples of the archive to a Parquet file.
-fn export(history: &History, path: &Path) {
+/// Writes all samples of a type to a Parquet file.
+pub fn export(history: &History, path: &Path, of: &ProbeType) {
     let format = oasis_format::find("parquet").unwrap().samples.as_ref().unwrap();
     let mut file = File::create(path).unwrap();
     let mut writer = (format.open)(&mut file, &oasis_format::WriteOptions::default()).unwrap();
@@ -51,6 +34,9 @@ fn export(history: &History, path: &Path) {
         let mut samples = Samples::new(history, (&node, &instance), 0, None, 1 << 20);
         while let Some(item) = samples.next().unwrap() {
             let SampleOrMissing::Sample(series, state, sample) = item else { continue };
+            if *series.probe_type != *of {
+                continue;
+            }
             let Series { node, instance, kind, run, epoch, probe_type } = Series::clone(&series);
             let source = Arc::new(Source { node, instance, kind, run, epoch, probe_type });
             writer.sample(&source, state, &sample).unwrap();
@@ -113,8 +99,8 @@ fn condition_of(table: &str, condition: &str) -> String {
         })
 }
 
-/// Asks DuckDB.
-fn answers(parquet: &Path, queries: &[String]) -> Vec<Vec<Value>> {
+/// Asks DuckDB about Parquet files, each a table, after other statements.
+pub fn answers(tables: &[(String, PathBuf)], statements: &[String], queries: &[&str]) -> Vec<EngineAnswer> {
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
     let python = env::var("OASIS_TEST_PYTHON").unwrap_or_else(|_| format!("{root}/target/venv/bin/python"));
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/integration/ask_duckdb.py");
@@ -124,24 +110,31 @@ fn answers(parquet: &Path, queries: &[String]) -> Vec<Vec<Value>> {
         .stdout(Stdio::piped())
         .spawn()
         .unwrap_or_else(|error| panic!("{python}: {error}; make table-readers installs what is needed"));
-    let asked = json!({"parquet": parquet, "queries": queries}).to_string();
+    let tables: Map<String, Value> = tables.iter().map(|(name, path)| (name.clone(), json!(path))).collect();
+    let asked = json!({"tables": tables, "statements": statements, "queries": queries}).to_string();
     child.stdin.take().unwrap().write_all(asked.as_bytes()).unwrap();
     let done = child.wait_with_output().unwrap();
     assert!(done.status.success());
-    serde_json::from_slice(&done.stdout).unwrap()
+    let answers: Vec<Value> = serde_json::from_slice(&done.stdout).unwrap();
+    let answer = |answer: Value| match answer {
+        Value::String(error) => Err(error),
+        answer => {
+            let row = |row: &Value| row.as_array().unwrap().iter().map(Cell::of_duckdb).collect();
+            Ok(answer.as_array().unwrap().iter().map(row).collect())
+        }
+    };
+    answers.into_iter().map(answer).collect()
 }
 
 /// Sorts the rows, and rounds reals: sums have another order.
-fn in_order(rows: Vec<Value>) -> Vec<String> {
-    let cell = |cell: &Value| match cell {
-        Value::Number(number) if number.is_f64() => format!("{:.9e}", number.as_f64().unwrap_or_default()),
-        Value::Number(number) => format!("{:.9e}", number.as_f64().unwrap_or_default()),
-        other => other.to_string(),
+fn in_order(rows: Vec<Vec<Cell>>) -> Vec<String> {
+    let cell = |cell: &Cell| match cell {
+        Cell::Integer(number) => format!("{:.9e}", *number as f64),
+        Cell::Real(number) => format!("{:.9e}", number + 0.0),
+        other => format!("{other:?}"),
     };
-    let mut rows: Vec<String> = rows
-        .iter()
-        .map(|row| row.as_array().unwrap().iter().map(cell).collect::<Vec<_>>().join(" "))
-        .collect();
+    let mut rows: Vec<String> =
+        rows.iter().map(|row| row.iter().map(cell).collect::<Vec<_>>().join(" ")).collect();
     rows.sort();
     rows
 }
@@ -157,13 +150,15 @@ fn queries_have_the_answers_of_duckdb() {
         plant.import(&archive, &mut random);
     }
     let parquet = folder.path().join("samples.parquet");
-    export(&History::open(&archive).unwrap(), &parquet);
+    export(&History::open(&archive).unwrap(), &parquet, &plant.probe_type);
     let queries: Vec<String> = (0..QUERIES).map(|_| query(&mut random)).collect();
     let sql = Sql::open(&archive).unwrap();
     let mut with_rows = 0;
-    for (query, expected) in queries.iter().zip(answers(&parquet, &queries)) {
-        let mut found = JsonRows::default();
+    let asked: Vec<&str> = queries.iter().map(String::as_str).collect();
+    for (query, expected) in queries.iter().zip(answers(&[("probe".into(), parquet)], &[], &asked)) {
+        let mut found = CellRows::default();
         sql.query(query, &mut found).unwrap_or_else(|error| panic!("{query}: {error}"));
+        let expected = expected.unwrap_or_else(|error| panic!("{query}: {error}"));
         with_rows += usize::from(found.0.len() > 1);
         assert_eq!(in_order(found.0), in_order(expected), "OASIS_QUERY_SEED={seed}: {query}");
     }

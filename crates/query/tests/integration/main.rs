@@ -4,4 +4,5 @@
 
 mod conditions;
 mod duckdb;
+mod logic;
 mod plant;

@@ -58,6 +58,8 @@ mod nats;
 mod node_identity;
 mod notify;
 mod offline;
+#[cfg(feature = "offload")]
+mod offload;
 #[cfg(feature = "oidc")]
 mod openid;
 mod openmetrics;

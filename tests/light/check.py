@@ -28,6 +28,7 @@ SETTINGS = {
     "[influxdb]\nenabled = true\n": ("[influxdb]", "influxdb"),
     "[otlp]\nenabled = true\n": ("[otlp]", "otlp"),
     "[prometheus]\nenabled = true\n": ("[prometheus]", "prometheus"),
+    "[offload]\nurl = 'file:///tmp/x'\n": ("[offload]", "offload"),
     "[remote_write]\nurl = 'http://127.0.0.1:9'\n": ("[remote_write]", "remote-write"),
     '[postgresql_protocol]\nlisten = "127.0.0.1:1"\n': ("[postgresql_protocol]", "postgresql-protocol"),
     '[mqtt]\nurl = "mqtt://127.0.0.1:1"\n': ("[mqtt]", "mqtt"),
@@ -79,7 +80,7 @@ def main() -> None:
 
 def version_has_features(program: Program) -> None:
     lines = program.run("--version").stdout.splitlines()
-    assert lines[1:] == ["built without: arrow, mcap, influxdb, lsp, man-pages, oidc, mail, otlp, postgresql, can, mavlink, postgresql-protocol, mqtt, mqtt-publish, prometheus, remote-write, mdns, nats, dds"], lines
+    assert lines[1:] == ["built without: arrow, mcap, influxdb, lsp, man-pages, oidc, mail, otlp, postgresql, can, mavlink, postgresql-protocol, mqtt, mqtt-publish, prometheus, remote-write, offload, mdns, nats, dds"], lines
     assert program.run("-V").stdout.splitlines() == lines[:1], lines
 
 

@@ -5,7 +5,7 @@ use oasis_tls::{ClientFiles, TlsError};
 use std::{path::PathBuf, sync::Arc, time::Duration};
 use ureq::{
     Agent,
-    http::{HeaderMap, Response, StatusCode, response::Parts},
+    http::{HeaderMap, Method, Request, Response, StatusCode, request, response::Parts},
     tls::{Certificate, RootCerts, TlsConfig},
     unversioned::{resolver::DefaultResolver, transport::DefaultConnector},
 };
@@ -168,6 +168,21 @@ impl Client {
         }
         let (head, text) = receive(request.send(body), self.max_answer_bytes)?;
         Ok(Answer { status: head.status, text: text.unwrap_or_default(), headers: head.headers })
+    }
+
+    /// Sends a request of any method. Returns the answer with its bytes, whatever its status is.
+    ///
+    /// # Errors
+    /// If there is no answer in time, or it is too long.
+    pub fn request(&self, head: request::Parts, body: Vec<u8>) -> Result<(Parts, Vec<u8>), RequestError> {
+        let has_body = matches!(head.method, Method::PUT | Method::POST);
+        let answer = match has_body {
+            true => self.agent.run(Request::from_parts(head, body)),
+            false => self.agent.run(Request::from_parts(head, ())),
+        };
+        let (head, mut body) = answer.map_err(unreachable)?.into_parts();
+        let limited = body.with_config().limit(self.max_answer_bytes);
+        Ok((head, limited.read_to_vec().map_err(unreachable)?))
     }
 
     /// Reads bytes. Returns the type of their content too; an empty one if the server names none.

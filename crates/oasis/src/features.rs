@@ -42,6 +42,7 @@ features! {
     MQTT_PUBLISH: "mqtt-publish", "publishing to MQTT", true;
     PROMETHEUS: "prometheus", "Prometheus remote write", true;
     REMOTE_WRITE: "remote-write", "remote write to Prometheus", true;
+    OFFLOAD: "offload", "object storage", true;
     MDNS: "mdns", "mDNS", true;
     NATS: "nats", "NATS", false;
     DDS: "dds", "DDS", false;

@@ -72,6 +72,7 @@ pub const RANGES: &[(&str, RangeInclusive<u64>)] = &[
     ("rules.threads", 0..=16),
     ("rules.commands_per_minute", 0..=6_000),
     ("openmetrics.max_series", COUNT),
+    ("offload.after_seconds", SECONDS),
     ("postgresql.commit_ms", MILLIS),
     ("nats.replicas", 1..=5),
     ("nats.retention_seconds", SECONDS),

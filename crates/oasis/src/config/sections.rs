@@ -138,6 +138,7 @@ sections! {
         "otlp" otlp: oasis_otlp::Otlp,
         "prometheus" prometheus: oasis_prometheus::Prometheus,
         "remote-write" remote_write: oasis_remote_write::RemoteWrite,
+        "offload" offload: oasis_offload::Offload,
         "mqtt" mqtt: oasis_mqtt::Mqtt,
         "mqtt-publish" mqtt_publish: oasis_mqtt_publish::MqttPublish,
         "mavlink" mavlink: oasis_mavlink::Mavlink,

@@ -4,18 +4,25 @@ use crate::{
     OffloadConfig,
     config::Location,
     destination::Destination,
-    segment_copy::{CopyError, SegmentCopy},
+    segment_copy::{CopyError, CopyOutcome, SegmentCopy},
+    segment_ledger::{SegmentLedger, is_due},
     state::{Condition, SharedState},
 };
 use oasis_dac::now;
 use oasis_handler::{Context, Failure, Handler, StateMetrics, StoredSamples};
-use oasis_store::{History, catalogue::Segment, import_folder};
+use oasis_store::{History, ReadError, catalogue::Segment, import_folder};
 use oasis_thread_priority::{BACKGROUND, lower_priority};
 use serde_json::{Value, json};
-use std::{collections::BTreeSet, sync::Arc, time::Duration};
+use std::{
+    collections::BTreeSet,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 /// Time between two looks for sealed segments.
 const SCAN_INTERVAL: Duration = Duration::from_secs(2);
+/// Time after which segments are listed again between two copies.
+const LIST_INTERVAL: Duration = Duration::from_millis(500);
 /// Pause after the first failure; each further one doubles it.
 const FIRST_BACKOFF: Duration = Duration::from_secs(1);
 /// Longest pause after a failure.
@@ -38,11 +45,9 @@ struct Rounds<'a> {
     handler: &'a SegmentOffload,
     context: &'a Context,
     archive: Arc<dyn StoredSamples>,
-    destination: Destination,
-    /// Segments of the archive that are safe.
-    done: BTreeSet<u64>,
-    /// Segments that were waiting at the last look.
-    waiting: BTreeSet<u64>,
+    /// `None` until it can be opened.
+    destination: Option<Destination>,
+    segments: SegmentLedger,
 }
 
 impl SegmentOffload {
@@ -62,15 +67,10 @@ impl Handler for SegmentOffload {
         let Some(archive) = context.archive.clone() else {
             return Err(Failure("nothing to copy without an archive: set archive.directory".into()));
         };
-        let destination = Destination::open(&self.location).map_err(|error| {
-            let why = format!("cannot use offload.url: {error}");
-            self.shared.note(Condition::Failing, Some(why.clone()));
-            Failure(why)
-        })?;
         lower_priority(BACKGROUND);
-        let (done, waiting) = (BTreeSet::new(), BTreeSet::new());
         self.shared.lock().found_segments = 0;
-        Rounds { handler: self, context: &context, archive, destination, done, waiting }.run();
+        let segments = SegmentLedger::default();
+        Rounds { handler: self, context: &context, archive, destination: None, segments }.run();
         Ok(())
     }
 
@@ -127,7 +127,6 @@ impl Rounds<'_> {
         let mut backoff = FIRST_BACKOFF;
         loop {
             let copied = self.round();
-            self.handler.shared.add_requests(&mut self.destination.counts);
             let pause = match copied {
                 Ok(()) => {
                     self.handler.shared.note(Condition::Copying, None);
@@ -148,66 +147,98 @@ impl Rounds<'_> {
         }
     }
 
-    /// Copies all segments that are old enough. A segment that cannot be read delays no other; a destination that fails ends the round.
+    /// Copies all segments that are old enough. A segment that cannot be copied delays no other; a destination that fails ends the round.
     fn round(&mut self) -> Result<(), CopyError> {
         let history = self.archive.history();
-        let sealed = history.0.catalogue().segments().map_err(|error| CopyError::Archive(0, error.into()))?;
-        self.note_evicted(&sealed);
-        let waiting: Vec<&Segment> =
-            sealed.iter().filter(|segment| !self.done.contains(&segment.number)).collect();
-        self.waiting = waiting.iter().map(|segment| segment.number).collect();
-        let newest =
-            now().0.saturating_sub(self.handler.config.after_seconds.saturating_mul(NANOS_PER_SECOND));
-        let mut unread = None;
-        for (at, segment) in waiting.iter().enumerate() {
-            if segment.sealed.0 > newest {
-                continue;
-            }
-            self.measure(&waiting[at..]);
-            match self.copy(&history, segment) {
+        // Evictions count although the destination cannot be used.
+        let (mut sealed, mut listed) = (self.list(&history)?, Instant::now());
+        let mut destination = match self.destination.take() {
+            Some(destination) => destination,
+            None => Destination::open(&self.handler.location).map_err(CopyError::Unusable)?,
+        };
+        let (mut tried, mut first_error) = (BTreeSet::new(), None);
+        let after = self.handler.config.after_seconds.saturating_mul(NANOS_PER_SECOND);
+        let ended = loop {
+            let is_next = |segment: &&Segment| {
+                let number = segment.number;
+                self.segments.is_waiting(number)
+                    && !tried.contains(&number)
+                    && is_due(segment, now().0, after)
+            };
+            let Some(segment) = sealed.iter().find(is_next) else { break Ok(()) };
+            tried.insert(segment.number);
+            let copied = self.copy(&history, &mut destination, segment);
+            self.handler.shared.add_requests(&mut destination.counts);
+            match copied {
                 Ok(()) => {}
-                // Retention may have evicted it.
-                Err(error @ CopyError::Archive(..)) => {
+                Err(error) if error.is_of_segment() => {
+                    // Retention may have evicted it.
                     let is_listed = history.0.catalogue().is_listed(segment.number).unwrap_or(true);
-                    unread = unread.or(is_listed.then_some(error));
+                    first_error = first_error.or(is_listed.then_some(error));
                 }
-                Err(error) => return Err(error),
+                Err(error) => break Err(error),
             }
-        }
-        let left: Vec<&Segment> =
-            waiting.into_iter().filter(|segment| !self.done.contains(&segment.number)).collect();
-        self.measure(&left);
-        unread.map_or(Ok(()), Err)
+            // A copy takes its time: others may be sealed or evicted meanwhile.
+            if listed.elapsed() >= LIST_INTERVAL {
+                match self.list(&history) {
+                    Ok(found) => (sealed, listed) = (found, Instant::now()),
+                    Err(error) => break Err(error),
+                }
+            }
+        };
+        self.destination = Some(destination);
+        self.measure(&sealed);
+        ended?;
+        first_error.map_or(Ok(()), Err)
     }
 
-    fn copy(&mut self, history: &History, segment: &Segment) -> Result<(), CopyError> {
+    /// Lists sealed segments, and counts those that are gone.
+    fn list(&mut self, history: &History) -> Result<Vec<Segment>, CopyError> {
+        let sealed = history.0.catalogue().segments().map_err(|error| CopyError::Listing(error.into()))?;
+        let evicted = self.segments.compare(&sealed);
+        self.handler.shared.lock().evicted_segments += evicted;
+        self.measure(&sealed);
+        Ok(sealed)
+    }
+
+    fn copy(
+        &mut self,
+        history: &History,
+        destination: &mut Destination,
+        segment: &Segment,
+    ) -> Result<(), CopyError> {
         // Files of an import are listed before they are committed.
-        let importing = import_folder::epoch(&history.0.directory).ok().flatten();
+        let importing = import_folder::epoch(&history.0.directory)
+            .map_err(|error| CopyError::Archive(segment.number, error.into()))?;
         let is_stopping = || self.context.stopping.is_stopping();
-        let copied = SegmentCopy::copy(history, &mut self.destination, &is_stopping, segment, importing);
-        self.handler.shared.add_requests(&mut self.destination.counts);
-        if let Some(copied) = copied? {
-            self.done.insert(segment.number);
-            self.handler.shared.add_segment(copied);
+        let earlier = self.segments.attempts(segment.number);
+        let copied = SegmentCopy::copy(history, destination, &is_stopping, (segment, earlier), importing);
+        match copied {
+            Ok(CopyOutcome::Complete(copied)) => {
+                self.segments.complete(segment.number);
+                self.handler.shared.add_segment(copied);
+            }
+            Ok(CopyOutcome::Importing) => self.segments.import(segment.number),
+            // The next list counts it.
+            Ok(CopyOutcome::Evicted) => {}
+            Err(error) => {
+                match error {
+                    CopyError::Archive(_, ReadError::Io(_)) => self.segments.fail_to_read(segment.number),
+                    _ => self.segments.fail(segment.number),
+                }
+                return Err(error);
+            }
         }
         Ok(())
     }
 
-    /// Counts segments that were waiting and are gone.
-    fn note_evicted(&mut self, sealed: &[Segment]) {
-        let listed: BTreeSet<u64> = sealed.iter().map(|segment| segment.number).collect();
-        self.done.retain(|number| listed.contains(number));
-        let gone =
-            self.waiting.iter().filter(|number| !listed.contains(number) && !self.done.contains(number));
-        self.handler.shared.lock().evicted_segments += gone.count() as u64;
-    }
-
     /// Updates the figures.
-    fn measure(&self, waiting: &[&Segment]) {
-        let oldest = waiting.iter().map(|segment| segment.sealed.0).min();
+    fn measure(&self, sealed: &[Segment]) {
+        let waiting = || sealed.iter().filter(|segment| self.segments.is_waiting(segment.number));
+        let oldest = waiting().map(|segment| segment.sealed.0).min();
         let mut state = self.handler.shared.lock();
-        state.waiting_segments = waiting.len() as u64;
-        state.waiting_bytes = waiting.iter().map(|segment| segment.bytes).sum();
+        state.waiting_segments = waiting().count() as u64;
+        state.waiting_bytes = waiting().map(|segment| segment.bytes).sum();
         state.lag_seconds = oldest.map_or(0, |oldest| now().0.saturating_sub(oldest) / NANOS_PER_SECOND);
     }
 }

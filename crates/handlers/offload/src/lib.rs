@@ -22,6 +22,7 @@ mod manifest;
 mod object_names;
 mod s3_requests;
 mod segment_copy;
+mod segment_ledger;
 mod series_shares;
 mod sorted_samples;
 mod state;

@@ -6,7 +6,8 @@ use crate::{
     hour_objects::{FinishedObject, GrowingObject},
     manifest::{ListedGap, ListedObject, ListedSeries, Manifest},
     object_names,
-    series_shares::{HourChoice, SegmentShares, TypeShares},
+    segment_ledger::EarlierAttempts,
+    series_shares::{HourChoice, SegmentShares, TypeShares, UnreadParts},
     sorted_samples::{SortedSamples, UnreadableBatch},
 };
 use oasis_format::{Source, WriteError};
@@ -31,6 +32,12 @@ pub enum CopyError {
     /// The handler stops.
     #[error("stopped")]
     Stopped,
+    /// The catalogue.
+    #[error("segments cannot be listed: {0}")]
+    Listing(ReadError),
+    /// The destination cannot be opened.
+    #[error("cannot use offload.url: {0}")]
+    Unusable(DestinationError),
     /// The archive.
     #[error("segment {0} cannot be read: {1}")]
     Archive(u64, ReadError),
@@ -45,7 +52,29 @@ pub enum CopyError {
     Manifest(#[from] serde_json::Error),
 }
 
-/// The result of a copy.
+impl CopyError {
+    /// Whether others can be copied nevertheless.
+    pub fn is_of_segment(&self) -> bool {
+        match self {
+            Self::Archive(..) | Self::Encode(..) | Self::Manifest(_) => true,
+            Self::Destination(error) => matches!(error, DestinationError::TooLong(..)),
+            Self::Stopped | Self::Listing(_) | Self::Unusable(_) => false,
+        }
+    }
+}
+
+/// The outcome of a copy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CopyOutcome {
+    /// All of the segment is safe.
+    Complete(CopiedSegment),
+    /// It is of the epoch of an import that is not complete.
+    Importing,
+    /// Retention has evicted it: nothing is listed.
+    Evicted,
+}
+
+/// A segment that is safe.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct CopiedSegment {
     /// Samples in its objects.
@@ -67,6 +96,7 @@ pub struct SegmentCopy<'a> {
     history: &'a History,
     destination: &'a mut Destination,
     is_stopping: &'a dyn Fn() -> bool,
+    unread: UnreadParts,
     name: String,
     manifest: Manifest,
     /// Samples by instance, run and type.
@@ -82,7 +112,7 @@ pub struct SegmentCopy<'a> {
 type SeriesKey = (Arc<str>, Arc<str>, Uuid, String);
 
 impl<'a> SegmentCopy<'a> {
-    /// Copies a segment, unless its manifest is there. Any part of it can be repeated. `None` if it is of the epoch of an import that is not complete.
+    /// Copies a segment, unless its manifest is there. Any part of it can be repeated.
     ///
     /// # Errors
     /// If it cannot be read or put, or the handler stops.
@@ -90,23 +120,26 @@ impl<'a> SegmentCopy<'a> {
         history: &'a History,
         destination: &'a mut Destination,
         is_stopping: &'a dyn Fn() -> bool,
-        segment: &Segment,
+        (segment, earlier): (&Segment, EarlierAttempts),
         importing: Option<Epoch>,
-    ) -> Result<Option<CopiedSegment>, CopyError> {
+    ) -> Result<CopyOutcome, CopyError> {
         let unread = |error| CopyError::Archive(segment.number, error);
+        let is_listed =
+            || history.0.catalogue().is_listed(segment.number).map_err(|error| unread(error.into()));
         let Some(epoch) = epoch_of(history, segment.number).map_err(unread)? else {
-            return Ok(Some(CopiedSegment { is_found: true, ..CopiedSegment::default() }));
+            let empty = CopiedSegment { is_found: true, ..CopiedSegment::default() };
+            return Ok(if is_listed()? { CopyOutcome::Complete(empty) } else { CopyOutcome::Evicted });
         };
         if importing == Some(epoch) {
-            return Ok(None);
+            return Ok(CopyOutcome::Importing);
         }
         let name = object_names::segment_name(epoch, segment.number);
         let path = object_names::manifest(&name).map_err(DestinationError::from)?;
         let known = destination.read(&path)?;
         if let Some(manifest) = known.and_then(|text| Manifest::parse(&text, epoch, segment.number)) {
-            return Ok(Some(CopiedSegment { is_found: true, ..summary(&manifest) }));
+            return Ok(CopyOutcome::Complete(CopiedSegment { is_found: true, ..summary(&manifest) }));
         }
-        let shares = SegmentShares::read(history, segment.number).map_err(unread)?;
+        let shares = SegmentShares::read(history, segment.number, earlier.unread).map_err(unread)?;
         let mut copy = Self {
             history,
             destination,
@@ -115,7 +148,8 @@ impl<'a> SegmentCopy<'a> {
             manifest: Manifest::new(epoch, segment.number, segment.sealed.0),
             by_series: BTreeMap::new(),
             parts: BTreeMap::new(),
-            is_resumed: false,
+            unread: earlier.unread,
+            is_resumed: earlier.has_failed,
             replaced: 0,
             unreadable: BTreeMap::new(),
         };
@@ -123,16 +157,20 @@ impl<'a> SegmentCopy<'a> {
             copy.copy_type(of_type)?;
         }
         copy.add_series(&shares);
-        copy.add_gaps(&shares).map_err(unread)?;
+        copy.add_gaps(&shares)?;
         copy.remove_leftovers()?;
         let text = serde_json::to_vec(&copy.manifest)?;
+        // Of an evicted segment, only a part may have been read.
+        if !is_listed()? {
+            return Ok(CopyOutcome::Evicted);
+        }
         let (outcome, _) = copy.destination.put(&path, text)?;
         copy.replaced += u64::from(outcome == PutOutcome::Replaced);
-        Ok(Some(CopiedSegment { replaced: copy.replaced, ..summary(&copy.manifest) }))
+        Ok(CopyOutcome::Complete(CopiedSegment { replaced: copy.replaced, ..summary(&copy.manifest) }))
     }
 
     fn copy_type(&mut self, of_type: &TypeShares) -> Result<(), CopyError> {
-        for choice in of_type.hours(self.history).map_err(|error| self.unread(error))? {
+        for choice in of_type.hours(self.history, self.unread).map_err(|error| self.cannot_read(error))? {
             self.copy_hour(of_type, &choice)?;
         }
         Ok(())
@@ -145,8 +183,10 @@ impl<'a> SegmentCopy<'a> {
         let mut count = 0_u64;
         let mut run_of = SampleCount::default();
         for (names, shares) in &of_type.instances {
-            let mut samples = SortedSamples::new(self.history, shares, choice);
-            while let Some((source, state, sample)) = samples.next().map_err(|error| self.unread(error))? {
+            let mut samples = SortedSamples::new(self.history, shares, choice, self.unread);
+            while let Some((source, state, sample)) =
+                samples.next().map_err(|error| self.cannot_read(error))?
+            {
                 count += 1;
                 if count.is_multiple_of(STOP_CHECK_SAMPLES) && (self.is_stopping)() {
                     return Err(CopyError::Stopped);
@@ -259,7 +299,7 @@ impl<'a> SegmentCopy<'a> {
     }
 
     /// Lists what is missing, by instance.
-    fn add_gaps(&mut self, shares: &SegmentShares) -> Result<(), ReadError> {
+    fn add_gaps(&mut self, shares: &SegmentShares) -> Result<(), CopyError> {
         let mut done = BTreeSet::new();
         for of_type in &shares.types {
             for names in of_type.instances.keys() {
@@ -269,7 +309,10 @@ impl<'a> SegmentCopy<'a> {
                 // An instance can have several types in a segment.
                 let of_instance = shares.types.iter().filter_map(|of_type| of_type.instances.get(names));
                 let extents: Vec<_> = of_instance.flatten().map(|share| &share.extent).collect();
-                for missing in gap_report::missing_in(self.history, (&names.0, &names.1), &extents)? {
+                let of_names = (&*names.0, &*names.1);
+                let found = gap_report::missing_in(self.history, self.is_stopping, of_names, &extents);
+                let found = found.map_err(|error| self.cannot_read(error))?;
+                for missing in found.ok_or(CopyError::Stopped)? {
                     self.manifest.add_gap(ListedGap::new((&names.0, &names.1), missing));
                 }
             }
@@ -297,7 +340,7 @@ impl<'a> SegmentCopy<'a> {
         Ok(())
     }
 
-    fn unread(&self, error: ReadError) -> CopyError {
+    fn cannot_read(&self, error: ReadError) -> CopyError {
         CopyError::Archive(self.manifest.segment, error)
     }
 

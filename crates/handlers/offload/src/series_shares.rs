@@ -1,7 +1,7 @@
 //! The series of a sealed segment, by probe type.
 
 use crate::sorted_samples::{HOUR, MAX_TIME};
-use oasis_store::{History, ReadError, catalogue::Extent, index::Entry};
+use oasis_store::{History, ReadError, StoredBatch, catalogue::Extent, index::Entry, store::Unread};
 use oasis_wire::{batch, quantity::Epoch, schema::ProbeType};
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -10,6 +10,15 @@ use std::{
 
 /// Most hours of a probe type in a segment. Samples of later ones are in the hour of 1970-01-01, with their own times.
 pub const MAX_HOURS: usize = 200;
+
+/// Policy for files, or parts of them, that the disk does not return.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum UnreadParts {
+    /// An error: another attempt may succeed.
+    Fail,
+    /// They are gaps.
+    Skip,
+}
 
 /// The share of a series, with its batches in order.
 #[derive(Debug)]
@@ -63,18 +72,21 @@ impl HourChoice {
 }
 
 impl SegmentShares {
-    /// Lists the content of a sealed segment.
+    /// Lists the content of a sealed segment. A file that cannot be read has no batches if such parts are skipped.
     ///
     /// # Errors
     /// If catalogue or file cannot be read.
-    pub fn read(history: &History, segment: u64) -> Result<Self, ReadError> {
+    pub fn read(history: &History, segment: u64, unread: UnreadParts) -> Result<Self, ReadError> {
         let shares = history.0.catalogue().shares(segment)?;
         let names: BTreeSet<_> = shares.into_iter().map(|share| (share.node, share.instance)).collect();
         let mut found = Self::default();
         for (node, instance) in names {
             let extents = history.0.catalogue().extents(&node, &instance, segment)?;
             for extent in extents.into_iter().take_while(|extent| extent.segment == segment) {
-                let (entries, _) = history.0.entries_and_lost(&extent)?;
+                let entries = match history.0.entries_and_lost(&extent) {
+                    Err(ReadError::Io(_)) if unread == UnreadParts::Skip => Vec::new(),
+                    found => found?.0,
+                };
                 found.epoch.get_or_insert(extent.series.epoch);
                 let of_type = found.of_type(&extent.series.probe_type);
                 let of_instance = of_type.instances.entry((node.clone(), instance.clone())).or_default();
@@ -98,8 +110,8 @@ impl TypeShares {
     /// Returns the hours of all samples, in order.
     ///
     /// # Errors
-    /// If the file cannot be read.
-    pub fn hours(&self, history: &History) -> Result<Vec<HourChoice>, ReadError> {
+    /// If the file cannot be read, and such parts are not skipped.
+    pub fn hours(&self, history: &History, unread: UnreadParts) -> Result<Vec<HourChoice>, ReadError> {
         let mut hours = BTreeSet::new();
         for share in self.instances.values().flatten() {
             for entry in &share.entries {
@@ -109,15 +121,41 @@ impl TypeShares {
                     continue;
                 }
                 // The samples of a batch over several hours may have none of most of them.
-                for batch in history.0.batches(&share.extent, std::slice::from_ref(entry))? {
-                    let times = batch.ok().and_then(|stored| batch::times(&stored.batch).ok());
-                    times.unwrap_or_default().into_iter().for_each(|time| add_hour(&mut hours, time / HOUR));
+                for (_, batch) in batches(history, share, std::slice::from_ref(entry), unread)? {
+                    // Later, they are read again and listed as a gap.
+                    let times = batch::times(&batch.batch).unwrap_or(vec![entry.min_time, entry.max_time]);
+                    times.into_iter().for_each(|time| add_hour(&mut hours, time / HOUR));
                 }
             }
         }
         let hours = Arc::new(hours);
         Ok(hours.iter().map(|hour| HourChoice { hour: *hour, hours: hours.clone() }).collect())
     }
+}
+
+/// Reads batches and groups of a share, without damaged ones: the report of gaps has them.
+///
+/// # Errors
+/// If the file cannot be read, and such parts are not skipped.
+pub fn batches(
+    history: &History,
+    share: &SeriesShare,
+    entries: &[Entry],
+    unread: UnreadParts,
+) -> Result<Vec<(Entry, StoredBatch)>, ReadError> {
+    let found = match history.0.batches(&share.extent, entries) {
+        Err(ReadError::Io(_)) if unread == UnreadParts::Skip => return Ok(Vec::new()),
+        found => found?,
+    };
+    let mut batches = Vec::with_capacity(found.len());
+    for (entry, batch) in entries.iter().zip(found) {
+        match batch {
+            Ok(batch) => batches.push((*entry, batch)),
+            Err(Unread::Disk(error)) if unread == UnreadParts::Fail => return Err(ReadError::Io(error)),
+            Err(_) => {}
+        }
+    }
+    Ok(batches)
 }
 
 fn add_hour(hours: &mut BTreeSet<u64>, hour: u64) {

@@ -1,8 +1,8 @@
 //! The samples of one instance in one hour, in the order of their times.
 
-use crate::series_shares::{HourChoice, SeriesShare};
+use crate::series_shares::{HourChoice, SeriesShare, UnreadParts, batches};
 use oasis_format::Source;
-use oasis_store::{History, ReadError, index::Entry, store::Unread};
+use oasis_store::{History, ReadError, index::Entry};
 use oasis_wire::{
     batch::{Batch, Header, Sample},
     loss::Cause,
@@ -33,6 +33,7 @@ const READ_CHUNK_SAMPLES: u64 = 65_536;
 pub struct SortedSamples<'a> {
     history: &'a History,
     choice: &'a HourChoice,
+    unread: UnreadParts,
     shares: &'a [SeriesShare],
     sources: Vec<Arc<Source>>,
     /// Batches that are not read yet, by least time: their share, and they.
@@ -73,7 +74,12 @@ type PendingSample = (u64, u64, u32, u16);
 
 impl<'a> SortedSamples<'a> {
     /// Creates a reader of the samples of an hour.
-    pub fn new(history: &'a History, shares: &'a [SeriesShare], choice: &'a HourChoice) -> Self {
+    pub fn new(
+        history: &'a History,
+        shares: &'a [SeriesShare],
+        choice: &'a HourChoice,
+        unread: UnreadParts,
+    ) -> Self {
         let mut entries = Vec::new();
         for (at, share) in shares.iter().enumerate() {
             let wanted = share.entries.iter().filter(|entry| choice.overlaps(entry));
@@ -94,6 +100,7 @@ impl<'a> SortedSamples<'a> {
         Self {
             history,
             choice,
+            unread,
             shares,
             sources: shares.iter().map(source).collect(),
             entries: entries.into(),
@@ -180,14 +187,8 @@ impl<'a> SortedSamples<'a> {
             self.entries.pop_front();
         }
         let extent = &self.shares[share].extent;
-        for (entry, stored) in chunk.iter().zip(self.history.0.batches(extent, &chunk)?) {
-            let bytes = match stored {
-                Ok(stored) => stored.batch,
-                // Another attempt may succeed.
-                Err(Unread::Disk(error)) => return Err(ReadError::Io(error)),
-                // The report of gaps finds it too.
-                Err(Unread::Damaged) => continue,
-            };
+        for (entry, stored) in batches(self.history, &self.shares[share], &chunk, self.unread)? {
+            let bytes = stored.batch;
             match Batch::parse(&bytes, &extent.series.probe_type) {
                 Ok(batch) => {
                     let open = OpenBatch { share, batch, bytes: bytes.len(), left: 0 };

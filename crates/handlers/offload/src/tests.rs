@@ -5,16 +5,18 @@ mod archive_of_samples;
 use crate::{
     config::Location,
     destination::Destination,
-    manifest::Manifest,
+    manifest::{ListedGap, Manifest},
     object_names,
-    segment_copy::{CopiedSegment, SegmentCopy},
+    segment_copy::{CopiedSegment, CopyError, CopyOutcome, SegmentCopy},
+    segment_ledger::EarlierAttempts,
+    series_shares::UnreadParts,
     sorted_samples::HOUR,
 };
-use archive_of_samples::{ArchiveOfSamples, EPOCH, TestSample, counter, rows_in};
-use oasis_store::{Gap, History};
+use archive_of_samples::{ArchiveOfSamples, EPOCH, RUN, TestSample, counter, rows_in};
+use oasis_store::{Gap, History, ReadError};
 use oasis_wire::{
     loss::Cause,
-    quantity::{Nanos, Offset},
+    quantity::{Epoch, Nanos, Offset},
 };
 use std::{collections::BTreeMap, fs, os::unix::fs::PermissionsExt, path::Path};
 
@@ -25,9 +27,14 @@ fn copy_to(folder: &Path, history: &History) -> Result<Vec<CopiedSegment>, Strin
     let mut destination =
         Destination::open(&Location::Folder(folder.into())).map_err(|error| error.to_string())?;
     let segments = history.0.catalogue().segments().unwrap();
-    let copy = |segment| SegmentCopy::copy(history, &mut destination, &|| false, segment, None);
-    let copied: Result<Vec<_>, _> = segments.iter().map(copy).collect();
-    Ok(copied.map_err(|error| error.to_string())?.into_iter().flatten().collect())
+    let copy = |segment| {
+        let earlier = EarlierAttempts::NONE;
+        match SegmentCopy::copy(history, &mut destination, &|| false, (segment, earlier), None) {
+            Ok(CopyOutcome::Complete(copied)) => Ok(copied),
+            other => Err(format!("{other:?}")),
+        }
+    };
+    segments.iter().map(copy).collect()
 }
 
 fn manifest(folder: &Path, segment: u64) -> Manifest {
@@ -179,6 +186,56 @@ fn missing_samples_are_in_the_manifest_with_their_causes() {
     assert_eq!(gaps, [(5, Cause::DiskFull, Some(11), Some(15)), (2, Cause::Unexplained, Some(21), Some(22))]);
 }
 
+/// The gaps of a manifest.
+fn gaps(folder: &Path, name: &str) -> Vec<(u64, Cause, Option<u64>)> {
+    let text = fs::read(folder.join("_manifests").join(name)).unwrap();
+    let manifest: serde_json::Value = serde_json::from_slice(&text).unwrap();
+    let gaps: Vec<ListedGap> = serde_json::from_value(manifest["gaps"].clone()).unwrap();
+    gaps.iter().map(|gap| (gap.samples, gap.cause, gap.from_sequence)).collect()
+}
+
+#[test]
+fn gaps_of_later_epochs_are_in_their_own_manifests() {
+    let mut archive = ArchiveOfSamples::new();
+    let run =
+        |range: std::ops::RangeInclusive<u64>| range.map(|at| sample("a", at, DAY + at)).collect::<Vec<_>>();
+    archive.add(&counter("Tank"), &run(1..=10), 10);
+    archive.add(&counter("Tank"), &run(12..=20), 9);
+    archive.seal_epoch(Epoch(0xac), RUN);
+    archive.add(&counter("Tank"), &run(24..=30), 7);
+    archive.add(&counter("Tank"), &run(36..=40), 5);
+    archive.seal_epoch(Epoch(0xad), RUN);
+    archive.add(&counter("Tank"), &run(41..=50), 10);
+    archive.seal();
+    let folder = tempfile::tempdir().unwrap();
+    copy_to(folder.path(), &archive.history()).unwrap();
+    let of = |epoch: u64, segment| {
+        gaps(folder.path(), &format!("{}.json", object_names::segment_name(Epoch(epoch), segment)))
+    };
+    assert_eq!(of(0xab, 1), [(1, Cause::Unexplained, Some(11))]);
+    assert_eq!(of(0xac, 2), [(3, Cause::Unexplained, Some(21)), (5, Cause::Unexplained, Some(31))]);
+    assert_eq!(of(0xad, 3), []);
+}
+
+#[test]
+fn gaps_are_listed_once_after_a_segment_with_a_damaged_end() {
+    let mut archive = ArchiveOfSamples::new();
+    let run =
+        |range: std::ops::RangeInclusive<u64>| range.map(|at| sample("a", at, DAY + at)).collect::<Vec<_>>();
+    archive.add(&counter("Tank"), &run(1..=10), 10);
+    archive.add(&counter("Tank"), &run(14..=20), 7);
+    archive.lose("a", 11..=13);
+    archive.seal();
+    archive.add(&counter("Tank"), &run(23..=30), 8);
+    archive.seal();
+    archive.damage_batch(1, 14);
+    let folder = tempfile::tempdir().unwrap();
+    copy_to(folder.path(), &archive.history()).unwrap();
+    let of = |segment| gaps(folder.path(), &format!("{}.json", object_names::segment_name(EPOCH, segment)));
+    assert_eq!(of(2), [(2, Cause::Unexplained, Some(21))]);
+    assert_eq!(of(1), [(3, Cause::RingFull, Some(11)), (7, Cause::Damaged, Some(14))]);
+}
+
 #[test]
 fn a_half_written_object_is_replaced_and_a_strange_one_removed() {
     let mut archive = ArchiveOfSamples::new();
@@ -230,17 +287,74 @@ fn a_folder_that_cannot_be_written_is_an_error_and_nothing_is_listed() {
 }
 
 #[test]
+fn a_segment_that_is_evicted_while_it_is_copied_has_no_manifest() {
+    let mut archive = ArchiveOfSamples::new();
+    for type_name in ["Tank", "Valve"] {
+        let samples: Vec<_> = (1..=10).map(|at| sample(type_name, at, DAY + at)).collect();
+        archive.add(&counter(type_name), &samples, 10);
+    }
+    archive.seal();
+    let history = archive.history();
+    let segments = history.0.catalogue().segments().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let mut destination = Destination::open(&Location::Folder(folder.path().into())).unwrap();
+    let mut copy = |segment, evict: &dyn Fn() -> bool| {
+        SegmentCopy::copy(&history, &mut destination, evict, (segment, EarlierAttempts::NONE), None)
+    };
+    let evict = || {
+        history.0.catalogue().remove(1).unwrap();
+        false
+    };
+    assert_eq!(copy(&segments[0], &evict).unwrap(), CopyOutcome::Evicted);
+    assert!(!folder.path().join("_manifests").exists());
+    // Before its first sample is read.
+    assert_eq!(copy(&segments[0], &|| false).unwrap(), CopyOutcome::Evicted);
+    assert!(!folder.path().join("_manifests").exists());
+}
+
+#[test]
 fn damaged_batches_are_gaps() {
     let mut archive = ArchiveOfSamples::new();
     let samples: Vec<_> = (1..=30).map(|at| sample("a", at, DAY + at)).collect();
     archive.add(&counter("Tank"), &samples, 10);
     archive.seal();
-    archive.damage_batch(11);
+    archive.damage_batch(1, 11);
     let folder = tempfile::tempdir().unwrap();
     assert_eq!(copy_to(folder.path(), &archive.history()).unwrap()[0].samples, 20);
     let gaps = manifest(folder.path(), 1).gaps;
     assert_eq!(gaps.len(), 1, "{gaps:?}");
     assert_eq!((gaps[0].samples, gaps[0].cause, gaps[0].from_sequence), (10, Cause::Damaged, Some(11)));
+}
+
+#[test]
+fn a_segment_without_its_file_is_a_gap_after_several_attempts() {
+    let mut archive = ArchiveOfSamples::new();
+    for numbers in [1..=30, 31..=40, 41..=50_u64] {
+        let samples: Vec<_> = numbers.map(|at| sample("a", at, DAY + at * HOUR)).collect();
+        archive.add(&counter("Tank"), &samples, 10);
+        archive.seal();
+    }
+    archive.remove_file(1);
+    archive.remove_file(2);
+    let history = archive.history();
+    let folder = tempfile::tempdir().unwrap();
+    let mut destination = Destination::open(&Location::Folder(folder.path().into())).unwrap();
+    let segments = history.0.catalogue().segments().unwrap();
+    let mut copy = |at: usize, earlier| {
+        SegmentCopy::copy(&history, &mut destination, &|| false, (&segments[at], earlier), None)
+    };
+    let skipping = EarlierAttempts { has_failed: true, unread: UnreadParts::Skip };
+    for at in [0, 1] {
+        let error = copy(at, EarlierAttempts::NONE).unwrap_err();
+        assert!(matches!(error, CopyError::Archive(_, ReadError::Io(_))), "{error}");
+        assert!(matches!(copy(at, skipping).unwrap(), CopyOutcome::Complete(copied) if copied.samples == 0));
+    }
+    assert!(matches!(copy(2, skipping).unwrap(), CopyOutcome::Complete(copied) if copied.samples == 10));
+    let of = |segment| {
+        let gaps = gaps(folder.path(), &format!("{}.json", object_names::segment_name(EPOCH, segment)));
+        gaps.iter().map(|gap| gap.0).collect::<Vec<_>>()
+    };
+    assert_eq!([1, 2, 3].map(of), [vec![30], vec![10], vec![]]);
 }
 
 #[test]
@@ -253,7 +367,8 @@ fn a_stop_ends_a_copy_and_the_next_one_completes_it() {
     let folder = tempfile::tempdir().unwrap();
     let mut destination = Destination::open(&Location::Folder(folder.path().into())).unwrap();
     let segments = history.0.catalogue().segments().unwrap();
-    let stopped = SegmentCopy::copy(&history, &mut destination, &|| true, &segments[0], None);
+    let stopped =
+        SegmentCopy::copy(&history, &mut destination, &|| true, (&segments[0], EarlierAttempts::NONE), None);
     assert_eq!(stopped.unwrap_err().to_string(), "stopped");
     assert_eq!(copy_to(folder.path(), &history).unwrap()[0].samples, 20_000);
     assert_eq!(samples_in(folder.path()), samples);

@@ -6,23 +6,28 @@ use arrow_array::{
     types::{Int32Type, TimestampNanosecondType, UInt64Type},
 };
 use oasis_store::{
-    ArchiveConfig, Gap, History, WritableStore, catalogue::SealedFile, open, plausible::TimeWindow,
-    segment_file::SegmentFile, series::Series,
+    ArchiveConfig, Gap, History, WritableStore,
+    catalogue::{LossRow, SealedFile},
+    open,
+    plausible::TimeWindow,
+    segment_file::SegmentFile,
+    series::Series,
 };
 use oasis_wire::{
     batch::{Encoder, Fields, stamp},
+    loss::Cause,
     probe_kind::ProbeKind,
     quantity::{Epoch, Nanos, Offset, TopicId},
     schema::ProbeType,
     value::RowWriter,
 };
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
-use std::{collections::BTreeMap, fs, sync::Arc};
+use std::{collections::BTreeMap, fs, ops::RangeInclusive, sync::Arc};
 use tempfile::TempDir;
 use uuid::Uuid;
 
 pub const EPOCH: Epoch = Epoch(0xab);
-const RUN: Uuid = Uuid::from_u128(9);
+pub const RUN: Uuid = Uuid::from_u128(9);
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct TestSample {
@@ -43,6 +48,8 @@ pub struct ArchiveOfSamples {
     writable: WritableStore,
     file: SegmentFile,
     number: u64,
+    epoch: Epoch,
+    run: Uuid,
     /// The next offset of each instance.
     ends: BTreeMap<String, u64>,
 }
@@ -54,7 +61,7 @@ impl ArchiveOfSamples {
         let config = ArchiveConfig { directory, min_free_bytes: 0, ..ArchiveConfig::default() };
         let writable = open(config).unwrap();
         let file = SegmentFile::create(folder.path(), 1, EPOCH).unwrap();
-        Self { _folder: folder, writable, file, number: 1, ends: BTreeMap::new() }
+        Self { _folder: folder, writable, file, number: 1, epoch: EPOCH, run: RUN, ends: BTreeMap::new() }
     }
 
     pub fn history(&self) -> History {
@@ -73,9 +80,9 @@ impl ArchiveOfSamples {
             let first_sequence = chunk[0].sequence;
             let mut bytes = Vec::new();
             encoder.finish(Fields { first_sequence, node_time: 7, ..Fields::default() }, &mut bytes);
+            let (key, series) = self.series_of(&chunk[0].instance, probe_type);
             let end = self.ends.entry(chunk[0].instance.clone()).or_default();
             stamp(&mut bytes, *end, 5);
-            let (key, series) = series_of(&chunk[0].instance, probe_type);
             let count = u16::try_from(chunk.len()).unwrap();
             self.file.stage(key, || series, &bytes, (Offset(*end), count)).unwrap();
             *end += u64::from(count);
@@ -86,9 +93,16 @@ impl ArchiveOfSamples {
 
     /// Lists offsets that were not stored.
     pub fn gap(&mut self, instance: &str, probe_type: &Arc<ProbeType>, gap: Gap) {
-        let (key, series) = series_of(instance, probe_type);
+        let (key, series) = self.series_of(instance, probe_type);
         self.file.stage_gap(key, || series, gap);
         self.ends.insert(instance.into(), gap.to.0);
+    }
+
+    /// Lists numbers that never reached the DAC.
+    pub fn lose(&self, instance: &str, numbers: RangeInclusive<u64>) {
+        let (cause, time) = (Cause::RingFull, Nanos(5));
+        let loss = LossRow { node: "plant", instance, run: self.run, numbers, cause, time };
+        self.writable.store.catalogue().add_losses([loss].into_iter()).unwrap();
     }
 
     /// Seals the segment, lists it, and begins the next one.
@@ -108,33 +122,51 @@ impl ArchiveOfSamples {
         };
         self.writable.store.add_sealed(&sealed).unwrap();
         self.number += 1;
-        self.file = SegmentFile::create(&self.writable.store.directory, self.number, EPOCH).unwrap();
+        self.file = SegmentFile::create(&self.writable.store.directory, self.number, self.epoch).unwrap();
     }
 
-    /// Flips a bit of the batch of the first segment that begins with this number.
-    pub fn damage_batch(&self, first_sequence: u64) {
-        let shares = crate::series_shares::SegmentShares::read(&self.history(), 1).unwrap();
+    /// Seals the segment. The next one is of another epoch, in which offsets begin again, and of another run if the nodes restart too.
+    pub fn seal_epoch(&mut self, epoch: Epoch, run: Uuid) {
+        self.epoch = epoch;
+        self.seal();
+        self.run = run;
+        self.ends.clear();
+    }
+
+    /// Removes the file of a segment that stays listed.
+    pub fn remove_file(&self, segment: u64) {
+        fs::remove_file(oasis_store::segment_file::path(&self.writable.store.directory, segment)).unwrap();
+    }
+
+    fn series_of(&self, instance: &str, probe_type: &Arc<ProbeType>) -> ((TopicId, Uuid), Series) {
+        let topic = instance.bytes().chain(probe_type.name.bytes()).map(u32::from).sum();
+        let series = Series {
+            node: "plant".into(),
+            instance: instance.into(),
+            kind: ProbeKind::Pushed,
+            run: self.run,
+            epoch: self.epoch,
+            probe_type: probe_type.clone(),
+        };
+        ((TopicId(topic), self.run), series)
+    }
+
+    /// Flips a bit of the batch of a segment that has this number.
+    pub fn damage_batch(&self, segment: u64, first_sequence: u64) {
+        let shares = crate::series_shares::SegmentShares::read(
+            &self.history(),
+            segment,
+            crate::series_shares::UnreadParts::Fail,
+        )
+        .unwrap();
         let share = &shares.types[0].instances.values().next().unwrap()[0];
         let of = |entry: &&oasis_store::index::Entry| entry.last_sequence >= first_sequence;
         let entry = share.entries.iter().find(of).unwrap();
-        let path = oasis_store::segment_file::path(&self.writable.store.directory, 1);
+        let path = oasis_store::segment_file::path(&self.writable.store.directory, segment);
         let mut bytes = fs::read(&path).unwrap();
         bytes[usize::try_from(entry.position).unwrap() + 60] ^= 1;
         fs::write(path, bytes).unwrap();
     }
-}
-
-fn series_of(instance: &str, probe_type: &Arc<ProbeType>) -> ((TopicId, Uuid), Series) {
-    let topic = instance.bytes().chain(probe_type.name.bytes()).map(u32::from).sum();
-    let series = Series {
-        node: "plant".into(),
-        instance: instance.into(),
-        kind: ProbeKind::Pushed,
-        run: RUN,
-        epoch: EPOCH,
-        probe_type: probe_type.clone(),
-    };
-    ((TopicId(topic), RUN), series)
 }
 
 /// The rows of a Parquet file, in order.

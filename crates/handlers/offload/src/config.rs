@@ -1,5 +1,8 @@
 //! The section `[offload]` of the configuration file.
 
+use crate::error_text::shortened;
+use oasis_http_client::logged_url;
+use object_store::path::Path;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -38,8 +41,8 @@ pub enum Location {
     S3 {
         /// Its name.
         bucket: String,
-        /// Empty, or without a slash at its ends.
-        prefix: String,
+        /// Empty, or some names.
+        prefix: Path,
     },
 }
 
@@ -49,7 +52,8 @@ impl Location {
     /// # Errors
     /// If it is none of a folder or a bucket.
     pub fn parse(url: &str) -> Result<Self, BadConfig> {
-        let bad = || BadConfig::Url(if url.contains('@') { "…@…".into() } else { url.into() });
+        // A presigned address has its secret in the query.
+        let bad = || BadConfig::Url(shortened(logged_url(url)));
         if let Some(path) = url.strip_prefix("file://") {
             let is_path = path.starts_with('/') && path.len() > 1 && !path.contains(['%', '?', '#', '\0']);
             return if is_path { Ok(Self::Folder(path.into())) } else { Err(bad()) };
@@ -59,9 +63,9 @@ impl Location {
         let is_bucket = !bucket.is_empty()
             && bucket.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._".contains(&byte));
         let prefix = prefix.trim_matches('/');
-        match object_store::path::Path::parse(prefix) {
-            Ok(_) if is_bucket && !prefix.contains(['@', '?', '#', '%']) => {
-                Ok(Self::S3 { bucket: bucket.into(), prefix: prefix.into() })
+        match Path::parse(prefix) {
+            Ok(path) if is_bucket && !prefix.contains(['@', '?', '#', '%']) => {
+                Ok(Self::S3 { bucket: bucket.into(), prefix: path })
             }
             _ => Err(bad()),
         }
@@ -77,7 +81,7 @@ mod tests {
         let parse = |url: &str| Location::parse(url).map_err(|error| error.to_string());
         assert_eq!(parse("file:///var/lib/copy"), Ok(Location::Folder("/var/lib/copy".into())));
         let s3 = |bucket: &str, prefix: &str| {
-            Ok(Location::S3 { bucket: bucket.to_owned(), prefix: prefix.to_owned() })
+            Ok(Location::S3 { bucket: bucket.to_owned(), prefix: Path::parse(prefix).unwrap() })
         };
         assert_eq!(parse("s3://plant"), s3("plant", ""));
         assert_eq!(parse("s3://plant/line/3/"), s3("plant", "line/3"));
@@ -88,5 +92,8 @@ mod tests {
         }
         let secret = parse("s3://key:hush@plant/x").unwrap_err();
         assert!(secret.contains("AWS_ACCESS_KEY_ID") && !secret.contains("hush"), "{secret}");
+        let presigned = parse("https://plant.s3.example/x?X-Amz-Signature=hush").unwrap_err();
+        assert!(presigned.contains("plant.s3.example/x") && !presigned.contains("hush"), "{presigned}");
+        assert!(parse(&"x".repeat(70_000)).unwrap_err().len() < 1_000);
     }
 }

@@ -15,6 +15,7 @@
 
 mod config;
 mod destination;
+mod error_text;
 mod gap_report;
 mod handler;
 mod hour_objects;

@@ -1,7 +1,7 @@
 //! The copy of one segment.
 
 use crate::{
-    destination::{Destination, DestinationError, PutOutcome},
+    destination::{Destination, DestinationError, PutOrder, PutOutcome},
     gap_report,
     hour_objects::{FinishedObject, GrowingObject},
     manifest::{ListedGap, ListedObject, ListedSeries, Manifest},
@@ -164,7 +164,7 @@ impl<'a> SegmentCopy<'a> {
         if !is_listed()? {
             return Ok(CopyOutcome::Evicted);
         }
-        let (outcome, _) = copy.destination.put(&path, text)?;
+        let (outcome, _) = copy.destination.put(&path, text, PutOrder::PutFirst)?;
         copy.replaced += u64::from(outcome == PutOutcome::Replaced);
         Ok(CopyOutcome::Complete(CopiedSegment { replaced: copy.replaced, ..summary(&copy.manifest) }))
     }
@@ -243,7 +243,7 @@ impl<'a> SegmentCopy<'a> {
         let path = object_names::object(&partition, &self.name, *part).map_err(DestinationError::from)?;
         *part += 1;
         let length = bytes.len() as u64;
-        let (outcome, sha256) = self.destination.put(&path, bytes)?;
+        let (outcome, sha256) = self.destination.put(&path, bytes, self.order())?;
         self.is_resumed |= outcome != PutOutcome::Created;
         self.replaced += u64::from(outcome == PutOutcome::Replaced);
         self.manifest.samples += rows;
@@ -260,6 +260,11 @@ impl<'a> SegmentCopy<'a> {
             instances: instances as u64,
         });
         Ok(())
+    }
+
+    /// Objects of an earlier attempt are not sent again.
+    fn order(&self) -> PutOrder {
+        if self.is_resumed { PutOrder::LookFirst } else { PutOrder::PutFirst }
     }
 
     fn note_unreadable(&mut self, batches: Vec<UnreadableBatch>) {

@@ -1,6 +1,6 @@
 //! The handler's state, for the API.
 
-use crate::{destination::RequestCounts, segment_copy::CopiedSegment};
+use crate::{destination::RequestCounts, error_text::shortened, segment_copy::CopiedSegment};
 use oasis_handler::Reach;
 use oasis_http_client::logged_url;
 use serde::Serialize;
@@ -99,6 +99,7 @@ impl SharedState {
 
     /// Records the condition.
     pub fn note(&self, condition: Condition, detail: Option<String>) {
+        let detail = detail.map(|detail| shortened(&detail));
         let mut state = self.lock();
         let before = state.reach.condition;
         if detail.is_some() {

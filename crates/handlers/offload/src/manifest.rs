@@ -10,6 +10,10 @@ use uuid::Uuid;
 const VERSION: u32 = 1;
 /// Most gaps in a manifest; samples of further ones are counted.
 pub const MAX_GAPS: usize = 10_000;
+/// Most bytes of gaps in a manifest.
+const MAX_GAPS_BYTES: usize = 16 << 20;
+/// Most bytes of series in a manifest; further ones are counted. Objects, which are always listed, have the rest of the longest text.
+const MAX_SERIES_BYTES: usize = 16 << 20;
 
 /// The manifest of a segment.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -27,12 +31,21 @@ pub struct Manifest {
     pub objects: Vec<ListedObject>,
     /// The series in the objects.
     pub series: Vec<ListedSeries>,
+    /// Series beyond those that are listed.
+    #[serde(default)]
+    pub unlisted_series: u64,
     /// Missing samples.
     pub gaps: Vec<ListedGap>,
     /// Samples of gaps beyond those that are listed.
     pub unlisted_gap_samples: u64,
     /// Samples with times after 2262, which Parquet cannot have. Only the archive has them.
     pub samples_beyond_times: u64,
+    /// Bytes of the series that are listed.
+    #[serde(skip)]
+    series_bytes: usize,
+    /// Bytes of the gaps that are listed.
+    #[serde(skip)]
+    gap_bytes: usize,
 }
 
 /// An object.
@@ -127,9 +140,12 @@ impl Manifest {
             samples: 0,
             objects: Vec::new(),
             series: Vec::new(),
+            unlisted_series: 0,
             gaps: Vec::new(),
             unlisted_gap_samples: 0,
             samples_beyond_times: 0,
+            series_bytes: 0,
+            gap_bytes: 0,
         }
     }
 
@@ -139,14 +155,32 @@ impl Manifest {
         ((found.version, found.epoch, found.segment) == (VERSION, epoch, segment)).then_some(found)
     }
 
+    /// Adds a series.
+    pub fn add_series(&mut self, series: ListedSeries) {
+        let bytes = text_bytes(&series);
+        if self.series_bytes.saturating_add(bytes) <= MAX_SERIES_BYTES {
+            self.series_bytes += bytes;
+            self.series.push(series);
+        } else {
+            self.unlisted_series += 1;
+        }
+    }
+
     /// Adds missing samples.
     pub fn add_gap(&mut self, gap: ListedGap) {
-        if self.gaps.len() < MAX_GAPS {
+        let bytes = text_bytes(&gap);
+        if self.gaps.len() < MAX_GAPS && self.gap_bytes.saturating_add(bytes) <= MAX_GAPS_BYTES {
+            self.gap_bytes += bytes;
             self.gaps.push(gap);
         } else {
             self.unlisted_gap_samples = self.unlisted_gap_samples.saturating_add(gap.samples);
         }
     }
+}
+
+/// Returns the bytes of an item of a list.
+fn text_bytes(item: &impl Serialize) -> usize {
+    serde_json::to_vec(item).map_or(usize::MAX, |text| text.len() + 1)
 }
 
 #[cfg(test)]
@@ -173,5 +207,33 @@ mod tests {
             manifest.add_gap(ListedGap::new((&"plant".into(), &"pump".into()), missing.clone()));
         }
         assert_eq!((manifest.gaps.len(), manifest.unlisted_gap_samples), (MAX_GAPS, 6));
+    }
+
+    #[test]
+    fn a_manifest_with_long_names_can_be_read_again() {
+        let mut manifest = Manifest::new(Epoch(7), 3, 5);
+        let name: Arc<str> = "\u{1}".repeat(4_000).into();
+        let missing = Missing { run: Uuid::nil(), count: 2, cause: Cause::DiskFull, numbers: Some(4..=5) };
+        for _ in 0..2_000 {
+            manifest.add_series(ListedSeries {
+                node: name.clone(),
+                instance: name.clone(),
+                run: Uuid::nil(),
+                type_name: "Tank".into(),
+                samples: 1,
+                to_sequence: 1,
+            });
+            manifest.add_gap(ListedGap::new((&name, &name), missing.clone()));
+        }
+        let listed = (manifest.series.len() as u64, manifest.gaps.len() as u64);
+        assert!(listed.0 > 100 && listed.1 > 100, "{listed:?}");
+        assert_eq!(
+            (manifest.unlisted_series, manifest.unlisted_gap_samples),
+            (2_000 - listed.0, 2 * (2_000 - listed.1))
+        );
+        let text = serde_json::to_vec(&manifest).unwrap();
+        assert!(text.len() as u64 <= crate::destination::MAX_TEXT_BYTES / 2 + 1_000, "{}", text.len());
+        let again = Manifest::parse(&text, Epoch(7), 3).unwrap();
+        assert_eq!((again.series, again.gaps), (manifest.series, manifest.gaps));
     }
 }

@@ -22,12 +22,18 @@ pub fn partition(type_name: &str, hour: u64) -> String {
     format!("type={}/{}", escaped(type_name), begin.strftime("day=%Y-%m-%d/hour=%H"))
 }
 
-/// Returns the name of an object: the part of a segment with this number in a partition.
+/// Returns the name of an object: the part of a segment with this number in a partition. A checksum of the type's name is in it, because folders of
+/// types that differ only in case are one folder on some disks.
 ///
 /// # Errors
 /// If the store cannot have the name, which does not happen.
-pub fn object(partition: &str, segment_name: &str, part: u32) -> Result<Path, object_store::Error> {
-    Ok(Path::parse(format!("{partition}/{segment_name}-{part}.parquet"))?)
+pub fn object(
+    (partition, type_name): (&str, &str),
+    segment_name: &str,
+    part: u32,
+) -> Result<Path, object_store::Error> {
+    let checksum = hexadecimal(&Sha256::digest(type_name.as_bytes())[..4]);
+    Ok(Path::parse(format!("{partition}/{segment_name}-{checksum}-{part}.parquet"))?)
 }
 
 /// Returns the name of the manifest of a segment.
@@ -74,9 +80,19 @@ mod tests {
         for hostile in ["", "..", "../../etc", "a/b", "a\\b", "\0", "é#?%", "day=1"] {
             let partition = partition(hostile, hour + 5);
             assert_eq!(partition.split('/').count(), 3, "{partition}");
-            let object = object(&partition, &segment_name(Epoch(0xab), 7), 2).unwrap();
-            assert!(object.as_ref().ends_with("/hour=05/00000000000000ab-00000007-2.parquet"), "{object}");
+            let object = object((&partition, hostile), &segment_name(Epoch(0xab), 7), 2).unwrap();
+            let name = object.as_ref().split_once("/hour=05/00000000000000ab-00000007-").unwrap().1;
+            assert!(name.len() == "12345678-2.parquet".len() && name.ends_with("-2.parquet"), "{object}");
         }
+    }
+
+    #[test]
+    fn objects_of_types_that_differ_in_case_differ_in_more() {
+        let lower_case = |type_name: &str| {
+            let partition = partition(type_name, 0);
+            object((&partition, type_name), "segment", 0).unwrap().as_ref().to_lowercase()
+        };
+        assert_ne!(lower_case("Tank"), lower_case("TANK"));
     }
 
     #[test]

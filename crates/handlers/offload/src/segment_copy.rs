@@ -1,7 +1,7 @@
 //! The copy of one segment.
 
 use crate::{
-    destination::{Destination, DestinationError, PutOrder, PutOutcome},
+    destination::{Destination, DestinationError, MAX_TEXT_BYTES, PutOrder, PutOutcome},
     gap_report,
     hour_objects::{FinishedObject, GrowingObject},
     manifest::{ListedGap, ListedObject, ListedSeries, Manifest},
@@ -160,6 +160,10 @@ impl<'a> SegmentCopy<'a> {
         copy.add_gaps(&shares)?;
         copy.remove_leftovers()?;
         let text = serde_json::to_vec(&copy.manifest)?;
+        // It must be readable again.
+        if text.len() as u64 > MAX_TEXT_BYTES {
+            return Err(DestinationError::TooLong(path, text.len() as u64).into());
+        }
         // Of an evicted segment, only a part may have been read.
         if !is_listed()? {
             return Ok(CopyOutcome::Evicted);
@@ -240,7 +244,8 @@ impl<'a> SegmentCopy<'a> {
         let probe_type = &of_type.probe_type;
         let partition = object_names::partition(&probe_type.name, choice.hour);
         let part = self.parts.entry(partition.clone()).or_default();
-        let path = object_names::object(&partition, &self.name, *part).map_err(DestinationError::from)?;
+        let path = object_names::object((&partition, &probe_type.name), &self.name, *part)
+            .map_err(DestinationError::from)?;
         *part += 1;
         let length = bytes.len() as u64;
         let (outcome, sha256) = self.destination.put(&path, bytes, self.order())?;
@@ -291,14 +296,8 @@ impl<'a> SegmentCopy<'a> {
                 let samples = self.by_series.get(&key).copied().unwrap_or_default();
                 let (node, instance, run, _) = key;
                 let to_sequence = share.extent.last_sequence;
-                self.manifest.series.push(ListedSeries {
-                    node,
-                    instance,
-                    run,
-                    type_name,
-                    samples,
-                    to_sequence,
-                });
+                let listed = ListedSeries { node, instance, run, type_name, samples, to_sequence };
+                self.manifest.add_series(listed);
             }
         }
     }
@@ -335,11 +334,13 @@ impl<'a> SegmentCopy<'a> {
         if !self.is_resumed {
             return Ok(());
         }
-        let own: BTreeSet<&str> = self.manifest.objects.iter().map(|object| object.path.as_str()).collect();
+        // Some disks return a name in another case than the one it was put with.
+        let own: BTreeSet<String> =
+            self.manifest.objects.iter().map(|object| object.path.to_lowercase()).collect();
         for partition in self.parts.keys() {
             let folder = Path::parse(partition).map_err(|error| DestinationError::Store(error.into()))?;
             let start = format!("{}-", self.name);
-            let is_kept = |path: &Path| own.contains(path.as_ref());
+            let is_kept = |path: &Path| own.contains(&path.as_ref().to_lowercase());
             self.replaced += self.destination.remove_others(&folder, &start, is_kept)?;
         }
         Ok(())

@@ -108,10 +108,10 @@ fn every_sample_is_in_one_object_of_its_type_and_hour() {
         names,
         [
             format!("_manifests/{stem}.json"),
-            format!("type=Other/day=2025-11-21/hour=00/{stem}-0.parquet"),
-            format!("type=Plant%3A%3ATank/day=2025-11-21/hour=00/{stem}-0.parquet"),
-            format!("type=Plant%3A%3ATank/day=2025-11-21/hour=01/{stem}-0.parquet"),
-            format!("type=Plant%3A%3ATank/day=2025-11-21/hour=02/{stem}-0.parquet"),
+            format!("type=Other/day=2025-11-21/hour=00/{stem}-f97e9da0-0.parquet"),
+            format!("type=Plant%3A%3ATank/day=2025-11-21/hour=00/{stem}-45fbf99a-0.parquet"),
+            format!("type=Plant%3A%3ATank/day=2025-11-21/hour=01/{stem}-45fbf99a-0.parquet"),
+            format!("type=Plant%3A%3ATank/day=2025-11-21/hour=02/{stem}-45fbf99a-0.parquet"),
         ]
     );
     let manifest = manifest(folder.path(), 1);
@@ -247,7 +247,7 @@ fn a_half_written_object_is_replaced_and_a_strange_one_removed() {
     let whole = files(folder.path());
 
     let hour = folder.path().join("type=Tank/day=2025-11-21/hour=00");
-    let object = hour.join(format!("{EPOCH}-00000001-0.parquet"));
+    let object = hour.join(format!("{EPOCH}-00000001-c0b21fb1-0.parquet"));
     let manifest = folder.path().join(format!("_manifests/{EPOCH}-00000001.json"));
     let text = fs::read(&manifest).unwrap();
     let bytes = fs::read(&object).unwrap();

@@ -32,7 +32,7 @@ pub enum DestinationError {
     /// The folder cannot be used.
     #[error("{0}")]
     Folder(#[from] std::io::Error),
-    /// S3 without encryption, which nobody has allowed.
+    /// S3 without encryption, which must be allowed.
     #[error("the address of S3 has http: set AWS_ALLOW_HTTP=true, or write https")]
     Unencrypted,
     /// Other bytes than those that were put.
@@ -66,13 +66,13 @@ pub enum PutOutcome {
 /// Order of the requests that put an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PutOrder {
-    /// It is sent at once: nothing is there, as a rule.
+    /// Sends it at once: nothing is there, as a rule.
     PutFirst,
-    /// It is sent only if it is absent: an earlier attempt may have put it.
+    /// Sends it only if it is absent: an earlier attempt may have put it.
     LookFirst,
 }
 
-/// What is at the place of an object.
+/// An object at a place, compared with the one to put.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ExistingObject {
     Absent,

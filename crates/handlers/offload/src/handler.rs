@@ -91,7 +91,13 @@ impl Handler for SegmentOffload {
                 "left_out_samples",
                 "evicted_segments",
             ],
-            gauges: &["waiting_segments", "waiting_bytes", "lag_seconds", "found_segments"],
+            gauges: &[
+                "waiting_segments",
+                "waiting_bytes",
+                "lag_seconds",
+                "found_segments",
+                "refused_segments",
+            ],
         }
     }
 
@@ -103,13 +109,18 @@ impl Handler for SegmentOffload {
 
     fn warnings(&self) -> Vec<String> {
         let state = self.shared.lock();
-        let (evicted, left_out) = (state.evicted_segments, state.left_out_samples);
+        let (evicted, left_out, refused) =
+            (state.evicted_segments, state.left_out_samples, state.refused_segments);
         [
             (evicted > 0).then(|| {
                 format!("{evicted} segments were evicted before they were copied: raise archive.retention, or repair the destination")
             }),
             (left_out > 0)
                 .then(|| format!("{left_out} samples have times after 2262 and are only in the archive")),
+            (refused > 0).then(|| {
+                let why = state.last_error.clone().unwrap_or_default();
+                format!("{refused} segments cannot be copied and are tried again each hour: {why}")
+            }),
         ]
         .into_iter()
         .flatten()
@@ -163,6 +174,7 @@ impl Rounds<'_> {
                 let number = segment.number;
                 self.segments.is_waiting(number)
                     && !tried.contains(&number)
+                    && !self.segments.is_refused(number, Instant::now())
                     && is_due(segment, now().0, after)
             };
             let Some(segment) = sealed.iter().find(is_next) else { break Ok(()) };
@@ -224,6 +236,8 @@ impl Rounds<'_> {
             Err(error) => {
                 match error {
                     CopyError::Archive(_, ReadError::Io(_)) => self.segments.fail_to_read(segment.number),
+                    CopyError::Archive(..) => self.segments.fail(segment.number),
+                    _ if error.is_of_segment() => self.segments.refuse(segment.number, Instant::now()),
                     _ => self.segments.fail(segment.number),
                 }
                 return Err(error);
@@ -237,6 +251,7 @@ impl Rounds<'_> {
         let waiting = || sealed.iter().filter(|segment| self.segments.is_waiting(segment.number));
         let oldest = waiting().map(|segment| segment.sealed.0).min();
         let mut state = self.handler.shared.lock();
+        state.refused_segments = self.segments.refused();
         state.waiting_segments = waiting().count() as u64;
         state.waiting_bytes = waiting().map(|segment| segment.bytes).sum();
         state.lag_seconds = oldest.map_or(0, |oldest| now().0.saturating_sub(oldest) / NANOS_PER_SECOND);

@@ -68,7 +68,7 @@ impl CopyError {
 pub enum CopyOutcome {
     /// All of the segment is safe.
     Complete(CopiedSegment),
-    /// It is of the epoch of an import that is not complete.
+    /// The segment is of the epoch of an import that is not complete.
     Importing,
     /// Retention has evicted it: nothing is listed.
     Evicted,
@@ -160,11 +160,11 @@ impl<'a> SegmentCopy<'a> {
         copy.add_gaps(&shares)?;
         copy.remove_leftovers()?;
         let text = serde_json::to_vec(&copy.manifest)?;
-        // It must be readable again.
+        // A later start reads it again.
         if text.len() as u64 > MAX_TEXT_BYTES {
             return Err(DestinationError::TooLong(path, text.len() as u64).into());
         }
-        // Of an evicted segment, only a part may have been read.
+        // Only a part of an evicted segment may have been read.
         if !is_listed()? {
             return Ok(CopyOutcome::Evicted);
         }

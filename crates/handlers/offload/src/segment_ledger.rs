@@ -2,10 +2,16 @@
 
 use crate::series_shares::UnreadParts;
 use oasis_store::catalogue::Segment;
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::{Duration, Instant},
+};
 
 /// Attempts to read a segment after which parts of a segment that cannot be read are listed as gaps.
 const MAX_FAILED_READS: u32 = 3;
+
+/// Time between two attempts to copy a segment that no object or manifest can have.
+const REFUSED_INTERVAL: Duration = Duration::from_secs(3_600);
 
 /// Sealed segments of the archive, by their numbers. It has no more than the catalogue lists.
 #[derive(Debug, Default)]
@@ -18,9 +24,11 @@ pub struct SegmentLedger {
     importing: BTreeSet<u64>,
     /// Ones with failed attempts, and how many of these could not read the archive.
     failed: BTreeMap<u64, u32>,
+    /// Ones that no object or manifest can have, with the time of the last attempt.
+    refused: BTreeMap<u64, Instant>,
 }
 
-/// What is known of earlier attempts to copy a segment.
+/// Outcome of the earlier attempts to copy a segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EarlierAttempts {
     /// One has failed: its objects may be there.
@@ -43,6 +51,7 @@ impl SegmentLedger {
         self.done.retain(|number| listed.contains(number));
         self.importing.retain(|number| listed.contains(number));
         self.failed.retain(|number, _| listed.contains(number));
+        self.refused.retain(|number, _| listed.contains(number));
         self.waiting = listed.difference(&self.done).copied().collect();
         evicted
     }
@@ -57,6 +66,7 @@ impl SegmentLedger {
         self.waiting.remove(&number);
         self.importing.remove(&number);
         self.failed.remove(&number);
+        self.refused.remove(&number);
         self.done.insert(number);
     }
 
@@ -74,6 +84,22 @@ impl SegmentLedger {
     pub fn fail_to_read(&mut self, number: u64) {
         let failed = self.failed.entry(number).or_default();
         *failed = failed.saturating_add(1);
+    }
+
+    /// Marks a segment as one that no object or manifest can have. Another attempt would read all of it again.
+    pub fn refuse(&mut self, number: u64, now: Instant) {
+        self.fail(number);
+        self.refused.insert(number, now);
+    }
+
+    /// Whether the next attempt to copy a refused segment must wait.
+    pub fn is_refused(&self, number: u64, now: Instant) -> bool {
+        self.refused.get(&number).is_some_and(|last| now.saturating_duration_since(*last) < REFUSED_INTERVAL)
+    }
+
+    /// Returns how many segments are refused.
+    pub fn refused(&self) -> u64 {
+        self.refused.len() as u64
     }
 
     /// Returns what is known of earlier attempts.
@@ -140,6 +166,19 @@ mod tests {
         ledger.complete(1);
         ledger.compare(&segments(&[1]));
         assert_eq!([1, 2].map(|number| ledger.attempts(number)), [EarlierAttempts::NONE; 2]);
+    }
+
+    #[test]
+    fn a_refused_segment_is_tried_again_after_an_hour() {
+        let (mut ledger, now) = (SegmentLedger::default(), Instant::now());
+        ledger.compare(&segments(&[1, 2]));
+        ledger.refuse(1, now);
+        assert!(ledger.is_refused(1, now) && !ledger.is_refused(2, now) && ledger.refused() == 1);
+        assert!(!ledger.is_refused(1, now + REFUSED_INTERVAL));
+        assert!(ledger.is_waiting(1));
+        // Retention evicts it.
+        assert_eq!(ledger.compare(&segments(&[2])), 1);
+        assert_eq!(ledger.refused(), 0);
     }
 
     #[test]

@@ -51,6 +51,8 @@ pub struct OffloadState {
     pub left_out_samples: u64,
     /// Segments that retention evicted before they were copied.
     pub evicted_segments: u64,
+    /// Segments that no object or manifest can have: they wait, and others are copied.
+    pub refused_segments: u64,
     /// The last error, also if it is over.
     pub last_error: Option<String>,
 }

@@ -23,11 +23,15 @@ struct Setup {
 
 impl Setup {
     fn new() -> Self {
+        Self::with_archive("segment_seconds = 1")
+    }
+
+    fn with_archive(settings: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let [config, archive, objects] =
             ["oasis.toml", "archive", "objects"].map(|name| folder.path().join(name));
         let text = format!(
-            "[rules]\nenabled = false\n\n[archive]\nsegment_seconds = 1\n\n[offload]\nurl = \"file://{}\"\nafter_seconds = 0\n",
+            "[rules]\nenabled = false\n\n[archive]\n{settings}\n\n[offload]\nurl = \"file://{}\"\nafter_seconds = 0\n",
             objects.display()
         );
         fs::write(&config, text).unwrap();
@@ -172,4 +176,27 @@ fn a_destination_that_cannot_be_used_is_a_problem_until_it_can() {
     all_is_copied(&dac, &setup);
     assert!(dac.stop().success());
     assert_eq!(setup.imported(), samples(&setup.archive));
+}
+
+#[test]
+fn segments_that_are_evicted_while_the_destination_fails_are_counted() {
+    let setup = Setup::with_archive(
+        "segment_bytes = 4096\nsegment_seconds = 1\nretention = [{ instances = \"*\", bytes = 40960 }]",
+    );
+    fs::write(&setup.objects, b"in the way").unwrap();
+    let dac = Oasis::dac(&setup.arguments());
+    let node = Oasis::node(dac.channel(), &["--probe", "processor@1000"]);
+    eventually_shown("segments are evicted", || {
+        let handler = handler(&dac);
+        if handler["state"]["evicted_segments"].as_u64() >= Some(3) { Ok(()) } else { Err(handler) }
+    });
+    node.stop();
+    fs::remove_file(&setup.objects).unwrap();
+    eventually_shown("the others are copied", || {
+        let state = handler(&dac)["state"].clone();
+        let is_copied = state["waiting_segments"] == 0 && state["copied_segments"].as_u64() >= Some(1);
+        let is_done = is_copied && state["condition"] == "copying";
+        if is_done && state["evicted_segments"].as_u64() >= Some(3) { Ok(()) } else { Err(state) }
+    });
+    assert!(dac.stop().success());
 }

@@ -1,8 +1,8 @@
 //! Programs in C and C++ with a node of their own (`sdk/python/tests` has the one in Python).
 
 use crate::harness::{
-    Oasis, Program, assert_explained, causes, compile, eventually, finish, generate, get, instance, ledger,
-    repository,
+    Oasis, Program, assert_explained, causes, compile, compile_with, eventually, finish, generate, get,
+    instance, ledger, repository,
 };
 use serde_json::Value;
 use std::{
@@ -57,13 +57,16 @@ fn a_node_in_cpp_finds_its_dac_by_a_tem_and_goes_on_when_that_is_killed() {
 
 #[test]
 fn a_name_that_another_node_has_is_an_error_in_c_and_cpp() {
-    let folder = TempDir::new().unwrap();
+    let folders = [(); 3].map(|()| TempDir::new().unwrap());
+    let [in_c, in_cpp, without_exceptions] = folders.each_ref().map(TempDir::path);
     let dac = Oasis::dac(&[]);
     let _plant = Oasis::node(dac.channel(), &["--probe", "heartbeat"]);
     eventually("the node", || instance(&dac, "plant", "heartbeat"));
+    let (source, flags) = ("sdk/cpp/tests/refused.cpp", ["-fno-exceptions", "-fno-rtti"].map(String::from));
     for program in [
-        compile("cc", "-std=c11", folder.path(), "sdk/c/tests/refused.c"),
-        compile("c++", "-std=c++17", folder.path(), "sdk/cpp/tests/refused.cpp"),
+        compile("cc", "-std=c11", in_c, "sdk/c/tests/refused.c"),
+        compile("c++", "-std=c++17", in_cpp, source),
+        compile_with("c++", "-std=c++17", without_exceptions, source, &flags),
     ] {
         let run = |name: &str| Command::new(&program).args([dac.channel(), name]).output().unwrap();
         let refused = run("plant");

@@ -45,6 +45,11 @@ impl Compiler {
         self.compile(&["-fsyntax-only"], source);
     }
 
+    /// As [`Compiler::check`], with more arguments.
+    pub fn check_with(&self, arguments: &[&str], source: &Path) {
+        self.compile(&[&["-fsyntax-only"], arguments].concat(), source);
+    }
+
     /// Compiles a file and runs it.
     pub fn run(&self, source: &Path) {
         let program = self.path("test");

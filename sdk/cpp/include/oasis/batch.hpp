@@ -81,12 +81,16 @@ template <class Sample> std::vector<Numbered<Sample>> read_batch(Bytes batch) {
       if (self.problem) {
         return;
       }
+      const Bytes bytes(static_cast<const void *>(row), length);
+#if OASIS_EXCEPTIONS
       try {
-        const Bytes bytes(static_cast<const void *>(row), length);
         self.samples.push_back({sequence, time, read_row<Sample>(bytes)});
       } catch (...) {
         self.problem = std::current_exception();
       }
+#else
+      self.samples.push_back({sequence, time, read_row<Sample>(bytes)});
+#endif
     }
   };
   Reading reading;

@@ -45,9 +45,9 @@ public:
   /// The next `length` bytes.
   const std::byte *take(std::size_t length) {
     if (length > left()) {
-      throw DecodeError(DecodeError::Kind::truncated, at_,
+      ::oasis::detail::raise(DecodeError(DecodeError::Kind::truncated, at_,
                         std::to_string(length) + " bytes are needed and " + std::to_string(left()) +
-                            " left");
+                            " left"));
     }
     const std::byte *taken = bytes_.data() + at_;
     at_ += length;
@@ -60,7 +60,7 @@ public:
     const std::size_t at = at_;
     const std::uint8_t value = octet();
     if (value > 1) {
-      throw DecodeError(DecodeError::Kind::boolean, at, "a boolean is neither 0 nor 1");
+      ::oasis::detail::raise(DecodeError(DecodeError::Kind::boolean, at, "a boolean is neither 0 nor 1"));
     }
     return value == 1;
   }
@@ -71,8 +71,8 @@ public:
   /// Throws if bytes are left.
   void finish() const {
     if (left() != 0) {
-      throw DecodeError(DecodeError::Kind::leftover, at_,
-                        std::to_string(left()) + " bytes are left over");
+      ::oasis::detail::raise(DecodeError(DecodeError::Kind::leftover, at_,
+                        std::to_string(left()) + " bytes are left over"));
     }
   }
 

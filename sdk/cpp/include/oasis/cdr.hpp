@@ -58,8 +58,8 @@ public:
 private:
   static std::uint32_t narrow(std::size_t value) {
     if (value > std::numeric_limits<std::uint32_t>::max()) {
-      throw EncodeError(EncodeError::Kind::length,
-                        "a length of " + std::to_string(value) + " exceeds 32 bits");
+      ::oasis::detail::raise(EncodeError(EncodeError::Kind::length,
+                        "a length of " + std::to_string(value) + " exceeds 32 bits"));
     }
     return static_cast<std::uint32_t>(value);
   }
@@ -97,7 +97,7 @@ public:
     const std::size_t at = packet_.at();
     Cursor behind = packet_;
     if (length == 0 || behind.take(length)[length - 1] != std::byte{0}) {
-      throw DecodeError(DecodeError::Kind::terminator, at, "a string does not end with NUL");
+      ::oasis::detail::raise(DecodeError(DecodeError::Kind::terminator, at, "a string does not end with NUL"));
     }
     const std::string_view text = detail::take_text(packet_, length - 1);
     packet_ = behind;

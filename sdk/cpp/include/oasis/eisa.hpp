@@ -38,14 +38,14 @@ inline void read_start(CdrReader &from) {
     octet = from.octet();
   }
   if (start != magic) {
-    throw DecodeError(DecodeError::Kind::magic, 0, "a packet does not begin with EISA");
+    ::oasis::detail::raise(DecodeError(DecodeError::Kind::magic, 0, "a packet does not begin with EISA"));
   }
   const std::uint8_t major = from.octet();
   const std::uint8_t minor = from.octet();
   if (major != major_version || minor > minor_version) {
-    throw DecodeError(DecodeError::Kind::version, version_at,
+    ::oasis::detail::raise(DecodeError(DecodeError::Kind::version, version_at,
                       "unsupported EISA version " + std::to_string(major) + "." + std::to_string(minor) +
-                          ": supported are 1.0 and 1.1");
+                          ": supported are 1.0 and 1.1"));
   }
 }
 
@@ -135,13 +135,13 @@ struct Header {
     header.instance = from.text();
     from.align(detail::data_alignment);
     if (data_size > from.left()) {
-      throw DecodeError(DecodeError::Kind::truncated, from.at(),
+      ::oasis::detail::raise(DecodeError(DecodeError::Kind::truncated, from.at(),
                         std::to_string(data_size) + " bytes of probe data are needed and " +
-                            std::to_string(from.left()) + " left");
+                            std::to_string(from.left()) + " left"));
     }
     if (data_size < from.left()) {
-      throw DecodeError(DecodeError::Kind::leftover, from.at() + data_size,
-                        "the packet goes on behind its probe data");
+      ::oasis::detail::raise(DecodeError(DecodeError::Kind::leftover, from.at() + data_size,
+                        "the packet goes on behind its probe data"));
     }
     return header;
   }
@@ -174,9 +174,9 @@ template <class Probe> struct Packet {
     CdrReader reader(bytes, order);
     const Header header = Header::read(reader);
     if (header.uuid != Probe::uuid) {
-      throw DecodeError(DecodeError::Kind::probe, detail::uuid_at,
+      ::oasis::detail::raise(DecodeError(DecodeError::Kind::probe, detail::uuid_at,
                         "a packet of probe type " + header.uuid.to_string() + ", not " +
-                            Probe::uuid.to_string());
+                            Probe::uuid.to_string()));
     }
     Packet packet{header.seconds, header.microseconds,          header.sequence,
                   header.state,   std::string(header.instance), Probe::decode(reader)};

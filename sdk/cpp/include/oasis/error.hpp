@@ -1,10 +1,33 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdio>
+#include <cstdlib>
 #include <stdexcept>
 #include <string>
 
+// Whether the program is compiled with exceptions. Compile all of it the same way.
+#if defined(__cpp_exceptions)
+#define OASIS_EXCEPTIONS 1
+#else
+#define OASIS_EXCEPTIONS 0
+#endif
+
 namespace oasis {
+
+namespace detail {
+
+/// Throws an error. A program without exceptions (`-fno-exceptions`) ends, with the error on standard error.
+template <class Error> [[noreturn]] void raise(const Error &error) {
+#if OASIS_EXCEPTIONS
+  throw error;
+#else
+  std::fprintf(stderr, "oasis: %s\n", error.what());
+  std::abort();
+#endif
+}
+
+} // namespace detail
 
 /// Bytes that cannot be decoded: kind of the error and its offset.
 class DecodeError : public std::runtime_error {

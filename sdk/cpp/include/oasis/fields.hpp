@@ -44,8 +44,8 @@ template <class Reader, class T> void get_enum(Reader &from, T &value) {
   from.number(number);
   value = static_cast<T>(number);
   if (!is_declared(value)) {
-    throw DecodeError(DecodeError::Kind::enumerator, from.at() - sizeof number,
-                      "an enum does not declare " + std::to_string(number));
+    ::oasis::detail::raise(DecodeError(DecodeError::Kind::enumerator, from.at() - sizeof number,
+                      "an enum does not declare " + std::to_string(number)));
   }
 }
 
@@ -55,7 +55,7 @@ template <class Reader, class T> void get_vector(Reader &from, std::vector<T> &v
   const std::size_t count = from.length();
   constexpr std::size_t least_width = std::is_arithmetic_v<T> ? sizeof(T) : 1;
   if (count > from.left() / least_width) {
-    throw DecodeError(DecodeError::Kind::elements, at, "a vector has more elements than bytes");
+    ::oasis::detail::raise(DecodeError(DecodeError::Kind::elements, at, "a vector has more elements than bytes"));
   }
   value.clear();
   for (std::size_t index = 0; index < count; ++index) {

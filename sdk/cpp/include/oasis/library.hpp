@@ -26,7 +26,7 @@ namespace detail {
 
 inline void check(oasis_status status) {
   if (status != OASIS_STATUS_OK) {
-    throw LibraryError(status, oasis_last_error());
+    ::oasis::detail::raise(LibraryError(status, oasis_last_error()));
   }
 }
 

@@ -12,6 +12,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -88,7 +89,11 @@ class Node {
 public:
   /// Does what the destructor does, and throws `LibraryError` if the DAC refuses the node, such as for a name
   /// that another node has: then it has not received the samples. A second call does nothing.
-  void shutdown() { detail::check(oasis_node_shutdown(node_.release())); }
+  void shutdown() { detail::check(try_shutdown()); }
+
+  /// Does the same, and returns the error: `OASIS_STATUS_OK` without one. `oasis_last_error()` has the
+  /// reason.
+  oasis_status try_shutdown() noexcept { return oasis_node_shutdown(node_.release()); }
 
 private:
   friend class NodeBuilder;
@@ -214,11 +219,23 @@ public:
   Node start(const std::string &dac) { return start_at(dac.c_str()); }
 
   /// Connects to the DACs of the TEM or of the configuration file, or to 127.0.0.1:7071 without.
-  Node start() { return start_at(is_configured_ ? nullptr : "127.0.0.1:7071"); }
+  Node start() { return start_at(default_dac()); }
+
+  /// Does the same, and returns nothing instead of throwing. `oasis_last_error()` has the reason.
+  std::optional<Node> try_start(const std::string &dac = {}) {
+    oasis_node *node = nullptr;
+    const char *to = dac.empty() ? default_dac() : dac.c_str();
+    if (oasis_node_builder_start(builder_.release(), to, &node) != OASIS_STATUS_OK) {
+      return std::nullopt;
+    }
+    return Node(node);
+  }
 
 private:
   explicit NodeBuilder(oasis_node_builder *configured)
       : builder_(configured), is_configured_(true) {}
+
+  const char *default_dac() const noexcept { return is_configured_ ? nullptr : "127.0.0.1:7071"; }
 
   Node start_at(const char *dac) {
     oasis_node *node = nullptr;
@@ -252,6 +269,7 @@ private:
 
     static int call(void *context, oasis_row *row) noexcept {
       auto &self = *static_cast<Periodic *>(context);
+#if OASIS_EXCEPTIONS
       try {
         write_row(self.sample(), self.row);
       } catch (const std::system_error &error) {
@@ -259,6 +277,9 @@ private:
       } catch (...) {
         return EIO;
       }
+#else
+      write_row(self.sample(), self.row);
+#endif
       oasis_row_append(row, detail::octets(self.row), self.row.size());
       return 0;
     }

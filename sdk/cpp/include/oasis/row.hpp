@@ -80,7 +80,7 @@ public:
 
 private:
   [[noreturn]] static std::size_t refuse(std::size_t at) {
-    throw DecodeError(DecodeError::Kind::varint, at, "a varint exceeds 64 bits");
+    ::oasis::detail::raise(DecodeError(DecodeError::Kind::varint, at, "a varint exceeds 64 bits"));
   }
 
   /// A value that does not fit the address space is more than there are bytes, too.

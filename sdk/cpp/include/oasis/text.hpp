@@ -67,7 +67,7 @@ inline std::string_view take_text(Cursor &from, std::size_t length) {
   }
   const std::string_view text(reinterpret_cast<const char *>(bytes), length);
   if (!is_utf8(text)) {
-    throw DecodeError(DecodeError::Kind::text, at, "text is not UTF-8");
+    ::oasis::detail::raise(DecodeError(DecodeError::Kind::text, at, "text is not UTF-8"));
   }
   return text;
 }
@@ -80,7 +80,7 @@ inline void append(std::string_view text, Buffer &out) {
 /// Appends text, which must be UTF-8.
 inline void append_text(std::string_view text, Buffer &out) {
   if (!is_utf8(text)) {
-    throw EncodeError(EncodeError::Kind::text, "the text to be written is not UTF-8");
+    ::oasis::detail::raise(EncodeError(EncodeError::Kind::text, "the text to be written is not UTF-8"));
   }
   append(text, out);
 }

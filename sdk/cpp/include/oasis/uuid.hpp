@@ -74,7 +74,7 @@ private:
 
   static constexpr void require(bool holds, std::size_t at) {
     if (!holds) {
-      throw DecodeError(DecodeError::Kind::uuid, at, "text is no UUID");
+      ::oasis::detail::raise(DecodeError(DecodeError::Kind::uuid, at, "text is no UUID"));
     }
   }
 };

@@ -20,7 +20,11 @@ fn header(pdl: &str) -> String {
 }
 
 fn compiler(name: &str) -> Compiler {
-    Compiler::new(Language { variable: "CXX", program: "c++", standard: "c++17", sdk: "cpp" }, name)
+    Compiler::new(language(), name)
+}
+
+fn language() -> Language {
+    Language { variable: "CXX", program: "c++", standard: "c++17", sdk: "cpp" }
 }
 
 fn test(name: &str) -> PathBuf {
@@ -62,6 +66,19 @@ fn names_that_cpp_uses_itself_compile() {
         "#include \"names.hpp\"\n#include <oasis/eisa.hpp>\n\ntemplate struct oasis::eisa::Packet<time_>;\n",
     );
     compiler.check(&compiler.path("names.cpp"));
+}
+
+#[test]
+fn no_header_needs_exceptions_or_types_at_run_time() {
+    let c = in_sdk("c/include");
+    for standard in ["c++17", "c++20", "c++23"] {
+        let compiler = Compiler::new(Language { standard, ..language() }, "bare");
+        compiler.file("plant.hpp", &header(PLANT));
+        let includes = ["node", "batch", "eisa", "cdr"].map(|name| format!("#include <oasis/{name}.hpp>\n"));
+        compiler.file("bare.cpp", &format!("#include \"plant.hpp\"\n{}", includes.concat()));
+        let flags = ["-fno-exceptions", "-fno-rtti", "-I", c.to_str().unwrap()];
+        compiler.check_with(&flags, &compiler.path("bare.cpp"));
+    }
 }
 
 #[test]

@@ -17,7 +17,7 @@ const (
 type bell struct {
 	asleep atomic.Bool
 	rung   chan struct{}
-	// Of the collector: when it has seen the last sample, and whether it has polled once since it set asleep.
+	// The collector has seen the last sample at last, and settled tells that it has polled once since it set asleep.
 	last    time.Time
 	settled bool
 }

@@ -3,8 +3,8 @@
 use crate::bell::Bell;
 use std::time::{Duration, Instant};
 
-/// Silence of all pushed probes after which the collector sleeps. Probes that are flushed more often never make a system call.
-pub const SILENCE: Duration = Duration::from_millis(40);
+/// Delay between the last sample of any pushed probe and the sleep of the collector. Probes that are flushed more often never make a system call.
+pub const SLEEP_DELAY: Duration = Duration::from_millis(40);
 /// Time between setting the bell and the last poll before the sleep. A processor has written a store long before.
 const SETTLE_TIME: Duration = Duration::from_millis(1);
 /// Longest sleep: bounds the delay of a sample should its flush not have woken the collector.
@@ -44,7 +44,7 @@ impl IdleWatch {
             self.state = State::Awake(now);
         }
         self.state = match self.state {
-            State::Awake(last) if now.saturating_duration_since(last) >= SILENCE => {
+            State::Awake(last) if now.saturating_duration_since(last) >= SLEEP_DELAY => {
                 bell.set_asleep(true);
                 State::Settling(now)
             }
@@ -84,7 +84,7 @@ mod tests {
     fn silent_probes_let_it_sleep_and_a_flush_ends_that() {
         let (bell, start) = (Bell::default(), Instant::now());
         let mut idle = IdleWatch::new(start, true);
-        let (busy, now) = polls(&mut idle, &bell, start, SILENCE);
+        let (busy, now) = polls(&mut idle, &bell, start, SLEEP_DELAY);
         assert_eq!((busy, bell.is_asleep()), (20, false));
         let (silent, now) = polls(&mut idle, &bell, now, Duration::from_secs(10));
         assert!(silent < 45 && bell.is_asleep(), "{silent} polls in ten seconds");
@@ -108,7 +108,7 @@ mod tests {
     fn orders_in_quick_succession_do_not_shorten_the_time_before_the_last_poll() {
         let (bell, start) = (Bell::default(), Instant::now());
         let mut idle = IdleWatch::new(start, true);
-        let armed = start + SILENCE;
+        let armed = start + SLEEP_DELAY;
         idle.next_poll(armed, false, INTERVAL, &bell);
         assert!(bell.is_asleep());
         let at_once = idle.next_poll(armed + SETTLE_TIME / 2, false, INTERVAL, &bell);

@@ -646,7 +646,7 @@ fn batches(
 
 /// Returns the cause for an unreadable file.
 fn cause_of(store: &Store, extent: &Extent, error: io::Error) -> Cause {
-    // Retention has removed it meanwhile, or somebody else.
+    // Retention may have removed it meanwhile.
     if error.kind() == io::ErrorKind::NotFound {
         return store.cause_of_missing_file(&extent.series, extent.first);
     }

@@ -18,7 +18,7 @@ final class Bell {
 
     private volatile boolean isAsleep;
     private volatile Thread collector;
-    /** Of the collector: when the last sample came, or the bell was set. */
+    /** When the last sample came, or the bell was set. Only the collector reads it. */
     private long since = System.nanoTime();
     private State state = State.AWAKE;
 

@@ -104,7 +104,6 @@ it('leads from a DAC that ends to a TEM that lives, and shows relays as such', a
   const tem1 = await run(Oasis.tem());
   const tem2 = await run(Oasis.tem());
   const hall = await run(Oasis.dac({}, '--tem', tem1.url, '--tem', tem2.url, '--dac-name', 'hall-1'));
-  await run(Oasis.relay({}, '--tem', tem2.url, '--dac-name', 'relay-1'));
   const phone = { ...devices['Pixel 5'], viewport: { width: 390, height: 844 } };
   const visit = await Visit.to(browser, hall.url, phone);
   const { page } = visit;
@@ -118,11 +117,14 @@ it('leads from a DAC that ends to a TEM that lives, and shows relays as such', a
   await visit.screenshot('tems-phone');
   await tem1.kill();
   await expect.poll(() => state(tem1)).toBe('late');
+  await expect.poll(() => state(tem2)).toBe('live');
   await page.keyboard.press('Escape');
 
   await hall.kill();
   const offer = page.getByTestId('other-dacs').getByTestId('tem-link');
   await expect.poll(() => offer.getAttribute('href')).toContain(`${tem2.url}/`);
+  // Not before: the page would lead to the relay, not to the TEM.
+  await run(Oasis.relay({}, '--tem', tem2.url, '--dac-name', 'relay-1'));
   await offer.click();
   await expect.poll(() => page.url()).toContain(tem2.url);
   await expect.poll(() => kind('relay-1')).toBe('relay');

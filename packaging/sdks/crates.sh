@@ -18,6 +18,7 @@ fi
 
 # Cargo resolves them against each other, in a registry of its own. What it says of files that are left out is expected.
 work=target/package-crates
+mkdir -p "$work"
 rm -rf "$work/package"
 cargo package --quiet --locked --no-verify --allow-dirty --target-dir "$work" "${CRATES[@]/#/--package=}" 2>"$work.log" ||
   { cat "$work.log" >&2; exit 1; }

@@ -39,6 +39,6 @@ pub use rusqlite::types::Value as OwnedSqlValue;
 pub use rusqlite::types::ValueRef as SqlValue;
 pub use sql::{
     Answer, ExtraTable, GuardedSql, Rows, Sight, Sql, SqlError, SqlLimits, TableInfo, TakeRow, audit_log,
-    cell, names,
+    cell, everything, names,
 };
 pub use summary::{Intervals, MetricSummary, Summary, summarize};

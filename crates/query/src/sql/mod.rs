@@ -24,7 +24,7 @@ pub use answer::{Answer, cell};
 pub use audit_log::audit_log;
 pub use copied::{ExtraTable, TakeRow, names};
 pub use guarded::GuardedSql;
-pub use sight::Sight;
+pub use sight::{Sight, everything};
 pub use stop::SqlLimits;
 
 use oasis_format::table::{ColumnType, Names};

@@ -5,7 +5,7 @@ use super::{
     cell::{Cell, CellRows},
 };
 use crate::duckdb;
-use oasis_query::{GuardedSql, Sight, Sql, SqlLimits, TableInfo};
+use oasis_query::{GuardedSql, Sql, SqlLimits, TableInfo, everything};
 use oasis_store::History;
 use oasis_wire::time::parse_date;
 use rusqlite::{Connection, params_from_iter, types::Value};
@@ -23,36 +23,14 @@ pub const TABLES: &str = "tables";
 /// DuckDB over the Parquet export.
 pub const DUCKDB: &str = "duckdb";
 
-/// Engines a query of the archive.
+/// Answers a query over the archive.
 pub fn query(sql: &Sql, query: &str) -> EngineAnswer {
     let mut rows = CellRows::default();
     sql.query(query, &mut rows).map_err(|error| error.to_string())?;
     Ok(rows.0)
 }
 
-/// Sees everything.
-#[derive(Debug)]
-struct All;
-
-impl Sight for All {
-    fn instance(&self, _: &str, _: &str) -> bool {
-        true
-    }
-
-    fn node(&self, _: &str) -> bool {
-        true
-    }
-
-    fn anything(&self) -> bool {
-        true
-    }
-
-    fn author<'a>(&self, author: &'a str) -> &'a str {
-        author
-    }
-}
-
-/// Engines a query as a DAC does.
+/// Answers a query as a DAC does.
 pub fn query_guarded(history: &History, query: &str) -> EngineAnswer {
     let limits = SqlLimits {
         time: Duration::from_secs(60),
@@ -61,7 +39,7 @@ pub fn query_guarded(history: &History, query: &str) -> EngineAnswer {
         has_left: Arc::default(),
     };
     let sql =
-        GuardedSql::open(history, Arc::new(All), limits, Vec::new()).map_err(|error| error.to_string())?;
+        GuardedSql::open(history, everything(), limits, Vec::new()).map_err(|error| error.to_string())?;
     let mut rows = CellRows::default();
     sql.query(query, &mut rows).map_err(|error| error.to_string())?;
     Ok(rows.0)

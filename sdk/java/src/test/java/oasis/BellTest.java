@@ -1,8 +1,11 @@
 package oasis;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 
 /** The sleep of a collector whose probes are silent. */
@@ -35,14 +38,19 @@ class BellTest {
 
     @Test
     void aFlushWakesACollectorThatSleeps() throws InterruptedException {
+        CountDownLatch isSet = new CountDownLatch(1);
         Thread collector = new Thread(() -> {
             bell.connect();
             bell.nextPoll(now, true);
             bell.nextPoll(now + Bell.SILENCE, false);
-            bell.ringIfAsleep(); // as another thread would: it returns at once from the wait
-            java.util.concurrent.locks.LockSupport.park();
+            isSet.countDown();
+            LockSupport.park();
         });
+        collector.setDaemon(true);
         collector.start();
-        collector.join();
+        isSet.await();
+        bell.ringIfAsleep();
+        collector.join(60_000);
+        assertFalse(collector.isAlive(), "woken");
     }
 }

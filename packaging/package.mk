@@ -15,6 +15,8 @@ PACKAGE_TREE := target/package/$(PACKAGE_ARCH)/tree
 PACKAGE_PROGRAM := target/$(PACKAGE_TARGET)/packaged/oasis
 CYCLONEDX_VERSION := 0.5.9
 CYCLONEDX := target/tools/bin/cargo-cyclonedx
+HELM_VERSION := v3.22.0
+HELM := target/tools/bin/helm
 ABOUT_VERSION := 0.9.3
 ABOUT := target/tools/bin/cargo-about
 
@@ -25,12 +27,12 @@ PACKAGE_COMMIT := $(shell git describe --always --abbrev=10 --dirty --exclude '*
 # Messages of panics name files of the sources, and not where this machine keeps them.
 PACKAGE_PATHS := --remap-path-prefix=$(CURDIR)=oasis --remap-path-prefix=$(or $(CARGO_HOME),$(HOME)/.cargo)/registry/src=registry
 
-.PHONY: package package-files package-sdk-files package-binary package-deb package-rpm package-image package-sbom package-sums test-packages package-tools
+.PHONY: package package-files package-sdk-files package-binary package-deb package-rpm package-image package-chart package-sbom package-sums test-packages test-chart package-tools
 
 package: ## Make everything that a release has, with checksums, bill of materials and signature
 	rm -rf dist
 	$(MAKE) package-sdks
-	$(MAKE) package-binary package-deb package-rpm package-image package-sbom
+	$(MAKE) package-binary package-deb package-rpm package-image package-chart package-sbom
 	$(MAKE) package-sums
 
 # What `oasis init` takes; those of another release or processor are made again.
@@ -59,6 +61,9 @@ package-rpm: package-files package-tools ## A package for Fedora, RHEL and openS
 package-image: package-files ## A container image as an OCI layout, made without a daemon
 	packaging/image $(PACKAGE_TREE) $(PACKAGE_VERSION) $(PACKAGE_ARCH) dist
 
+package-chart: ## A chart for Kubernetes, and a compose file
+	packaging/chart $(PACKAGE_VERSION) dist
+
 package-sbom: $(CYCLONEDX) node_modules/.package-lock.json ## Bills of materials (CycloneDX) of program and page
 	packaging/sbom $(CYCLONEDX) $(PACKAGE_VERSION) $(PACKAGE_TARGET) $(PACKAGE_FEATURES) dist
 
@@ -66,12 +71,25 @@ package-sbom: $(CYCLONEDX) node_modules/.package-lock.json ## Bills of materials
 package-sums:
 	packaging/sums dist
 
-test-packages: package-tools ## Install and use what is in dist/, also under systemd: 5 minutes, as root
+test-chart: $(HELM) chart-tools ## Render the chart with many values and check its objects: a minute
+	@packaging/tests/chart --helm $(HELM) --objects target/tools/bin/objects $(if $(wildcard target/debug/oasis),--program target/debug/oasis)
+
+test-packages: package-tools test-chart ## Install and use what is in dist/, also under systemd: 7 minutes, as root
 	$(ROOT) packaging/tests/all dist $(PACKAGE_VERSION) $(PACKAGE_ARCH) $(PACKAGE_TREE)
 
 package-tools:
-	@command -v dh >/dev/null && command -v lintian >/dev/null && command -v rpmbuild >/dev/null && command -v debootstrap >/dev/null && command -v systemd-nspawn >/dev/null && command -v umoci >/dev/null && command -v runc >/dev/null && command -v minisign >/dev/null && command -v mandoc >/dev/null \
-	  || { echo "installing debhelper, lintian, rpm, debootstrap, systemd-container, umoci, runc, minisign, mandoc"; $(call install,debhelper lintian rpm debootstrap debian-archive-keyring systemd-container umoci runc minisign mandoc); }
+	@command -v dh >/dev/null && command -v lintian >/dev/null && command -v rpmbuild >/dev/null && command -v debootstrap >/dev/null && command -v systemd-nspawn >/dev/null && command -v umoci >/dev/null && command -v runc >/dev/null && command -v ip >/dev/null && command -v nginx >/dev/null && command -v minisign >/dev/null && command -v mandoc >/dev/null \
+	  || { echo "installing debhelper, lintian, rpm, debootstrap, systemd-container, umoci, runc, iproute2, nginx, minisign, mandoc"; $(call install,debhelper lintian rpm debootstrap debian-archive-keyring systemd-container umoci runc iproute2 nginx-light minisign mandoc); }
+
+# Programs of our own, with the types of Kubernetes and the reader of Compose: compiled again only if they have changed.
+.PHONY: chart-tools
+chart-tools: go
+	@cd packaging/tests/objects && GOFLAGS=-mod=readonly $(GO) build -o $(CURDIR)/target/tools/bin/objects .
+	@cd packaging/tests/compose && GOFLAGS=-mod=readonly $(GO) build -o $(CURDIR)/target/tools/bin/compose .
+
+$(HELM): | go
+	@echo "installing helm"
+	@GOBIN=$(CURDIR)/target/tools/bin $(GO) install helm.sh/helm/v3/cmd/helm@$(HELM_VERSION)
 
 target/venv-package/installed: packaging/requirements.txt
 	@python3 -c 'import ensurepip' 2>/dev/null || { echo "installing python3-venv"; $(call install,python3-venv); }

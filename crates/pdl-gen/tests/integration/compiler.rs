@@ -50,13 +50,6 @@ impl Compiler {
         self.compile(&[&["-fsyntax-only"], arguments].concat(), source);
     }
 
-    /// The errors of a file that is wrong, without their explanations.
-    pub fn errors(&self, arguments: &[&str], source: &Path) -> Vec<String> {
-        let output = self.command(&[&["-fsyntax-only"], arguments].concat(), source).output().unwrap();
-        let said = String::from_utf8_lossy(&output.stderr);
-        said.lines().filter(|line| line.contains("error:")).map(str::to_owned).collect()
-    }
-
     /// Compiles a file and runs it.
     pub fn run(&self, source: &Path) {
         let program = self.path("test");
@@ -67,16 +60,11 @@ impl Compiler {
     }
 
     fn compile(&self, arguments: &[&str], source: &Path) {
-        finish(&mut self.command(arguments, source));
-    }
-
-    fn command(&self, arguments: &[&str], source: &Path) -> Command {
         let Language { variable, program, standard, sdk } = &self.language;
         let mut command = Command::new(env::var_os(variable).unwrap_or_else(|| program.into()));
         command.arg(format!("-std={standard}")).args(STRICT).args(arguments);
         command.arg("-I").arg(in_sdk(sdk).join("include"));
-        command.arg("-I").arg(&self.folder).arg(source);
-        command
+        finish(command.arg("-I").arg(&self.folder).arg(source));
     }
 }
 

@@ -9,7 +9,6 @@
 #include <sstream>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -57,14 +56,12 @@ inline std::string quoted(std::string_view text) {
   return json + '"';
 }
 
-template <class T> inline constexpr bool is_number = std::is_arithmetic_v<T> && !std::is_same_v<T, bool>;
-
 /// A number as JSON, whatever the locale of the program.
 template <class T> std::string number_json(T number) {
-  static_assert(is_number<T>, "OASIS_PROBE: a limit is a number");
+  static_assert(std::is_arithmetic_v<T> && !std::is_same_v<T, bool>, "a limit is a number");
   if constexpr (std::is_integral_v<T>) {
     return std::to_string(number);
-  } else if constexpr (is_number<T>) {
+  } else {
     std::string shortest;
     // The fewest digits that mean this number.
     for (int digits = 6; digits <= std::numeric_limits<T>::max_digits10; ++digits) {
@@ -79,31 +76,17 @@ template <class T> std::string number_json(T number) {
       if (back >> read && !(read < number) && !(number < read)) break;
     }
     return shortest;
-  } else {
-    return {};
-  }
-}
-
-template <class T>
-inline constexpr bool is_text = std::is_convertible_v<T, std::string_view> && !std::is_null_pointer_v<T>;
-
-template <class T> Note text_note(std::string_view member, const T &text) {
-  static_assert(is_text<T>, "OASIS_PROBE: doc, label and kind take a text");
-  if constexpr (is_text<T>) {
-    return {"", std::string(member), quoted(text)};
-  } else {
-    return {};
   }
 }
 
 } // namespace detail
 
 /// Documents a metric for people.
-template <class T> Note doc(const T &text) { return detail::text_note("doc", text); }
+inline Note doc(std::string_view text) { return {"", "doc", detail::quoted(text)}; }
 /// A name for people.
-template <class T> Note label(const T &text) { return detail::text_note("label", text); }
+inline Note label(std::string_view text) { return {"", "label", detail::quoted(text)}; }
 /// Behavior of a metric over time: "counter", "gauge", "state" or "event".
-template <class T> Note kind(const T &text) { return detail::text_note("kind", text); }
+inline Note kind(std::string_view text) { return {"", "kind", detail::quoted(text)}; }
 /// A warning for values less than this.
 template <class T> Note warn_below(T limit) {
   return {"warn", "below", detail::number_json(limit)};
@@ -126,19 +109,11 @@ namespace detail {
 /// Ends the arguments of a metric.
 struct End {};
 
-/// Whether a field of this type can be a metric.
-template <class T>
-inline constexpr bool is_metric = (std::is_integral_v<T> && sizeof(T) <= 8) || std::is_same_v<T, float> ||
-                                  std::is_same_v<T, double> || std::is_same_v<T, std::string>;
-template <class T, class Allocator> inline constexpr bool is_metric<std::vector<T, Allocator>> = is_metric<T>;
+template <class> inline constexpr bool is_metric = false;
 
 /// The type in the schema.
 template <class T> std::string type_json() {
-  static_assert(is_metric<T>, "OASIS_PROBE: a field is a bool, a number of up to 64 bits, a std::string or a std::vector "
-                              "of these: declare enums and structs in PDL, or leave the field out");
-  if constexpr (!is_metric<T>) {
-    return {};
-  } else if constexpr (std::is_same_v<T, bool>) {
+  if constexpr (std::is_same_v<T, bool>) {
     return "\"boolean\"";
   } else if constexpr (std::is_integral_v<T>) {
     return quoted((std::is_signed_v<T> ? "int" : "uint") + std::to_string(8 * sizeof(T)));
@@ -148,70 +123,32 @@ template <class T> std::string type_json() {
     return "\"real64\"";
   } else if constexpr (std::is_same_v<T, std::string>) {
     return "\"string\"";
-  } else {
+  } else if constexpr (IsVector<T>::value) {
     return "{\"vector\":" + type_json<typename T::value_type>() + "}";
+  } else {
+    static_assert(is_metric<T>, "a field of OASIS_PROBE is a bool, a number, a std::string or a std::vector of "
+                                "these: declare enums and structs in PDL, or leave the field out");
+    return {};
   }
 }
-
-/// The fields of a struct that are metrics. A type that cannot be one is refused by `types` alone.
-template <class Struct, class... Members> class Fields {
-public:
-  constexpr Fields() = default;
-  explicit constexpr Fields(std::tuple<Members Struct::*...> members) : members_(members) {}
-
-  /// Adds a field, of the struct or of one that it is derived from.
-  template <class Owner, class Member> constexpr auto with(Member Owner::*member) const {
-    const auto own = static_cast<Member Struct::*>(member);
-    return Fields<Struct, Members..., Member>(std::tuple_cat(members_, std::make_tuple(own)));
-  }
-
-  static std::vector<std::string> types() { return {type_json<Members>()...}; }
-
-  void put([[maybe_unused]] RowWriter &row, [[maybe_unused]] const Struct &value) const {
-    std::apply([&](auto... members) { (put_member(row, value.*members), ...); }, members_);
-  }
-
-  Struct get([[maybe_unused]] RowReader &row) const {
-    Struct value{};
-    std::apply([&](auto... members) { (get_member(row, value.*members), ...); }, members_);
-    return value;
-  }
-
-private:
-  template <class T> static void put_member([[maybe_unused]] RowWriter &row, [[maybe_unused]] const T &value) {
-    if constexpr (is_metric<T>) row.put(value);
-  }
-  template <class T> static void get_member([[maybe_unused]] RowReader &row, [[maybe_unused]] T &value) {
-    if constexpr (is_metric<T>) row.get(value);
-  }
-
-  std::tuple<Members Struct::*...> members_{};
-};
 
 /// A metric of a schema.
 class Description {
 public:
-  explicit Description(std::string_view name) : name_(quoted(name)) {}
+  Description(std::string_view name, std::string type) : name_(quoted(name)), type_(std::move(type)) {}
 
-  /// The first text is the unit, the first number the least value, the second the greatest.
-  template <class T> void take(T argument) {
-    constexpr bool is_note = std::is_same_v<T, Note>;
-    static_assert(is_note || is_number<T> || is_text<T>,
-                  "OASIS_PROBE: after a field stand its unit as a text, its least and greatest value, and notes such as "
-                  "oasis::warn_above(80)");
-    if constexpr (is_note) {
-      notes_.push_back(std::move(argument));
-    } else if constexpr (is_number<T>) {
-      notes_.push_back({"", numbers_++ == 0 ? "min" : "max", number_json(argument)});
-    } else if constexpr (is_text<T>) {
-      notes_.push_back({"", "unit", quoted(argument)});
-    }
-  }
+  void take(const char *unit) { notes_.push_back({"", "unit", quoted(unit)}); }
+  void take(Note note) { notes_.push_back(std::move(note)); }
   void take(End) {}
 
+  /// The first number is the least value, the second the greatest.
+  template <class T> std::enable_if_t<std::is_arithmetic_v<T>> take(T number) {
+    notes_.push_back({"", numbers_++ == 0 ? "min" : "max", number_json(number)});
+  }
+
   /// In the order that schemas have.
-  std::string json(std::string_view type) const {
-    std::string json = "{\"name\":" + name_ + ",\"type\":" + std::string(type);
+  std::string json() const {
+    std::string json = "{\"name\":" + name_ + ",\"type\":" + type_;
     for (const char *member : {"doc", "unit", "kind", "label", "min", "max"}) {
       for (const Note &note : notes_) {
         if (note.group.empty() && note.member == member) {
@@ -235,37 +172,25 @@ public:
 
 private:
   std::string name_;
+  std::string type_;
   std::vector<Note> notes_;
   int numbers_ = 0;
 };
 
+template <class T, class... Notes> std::string metric(std::string_view name, Notes... notes) {
+  Description description(name, type_json<T>());
+  (description.take(std::move(notes)), ...);
+  return description.json();
+}
+
 /// The schema of a struct, without `uuid`: the library computes that from it.
-class Declaration {
-public:
-  template <class T> explicit Declaration(const T &name) {
-    static_assert(is_text<T>, "OASIS_PROBE: the second argument is the scoped name of the type, such as \"Plant::Motor\"");
-    if constexpr (is_text<T>) name_ = quoted(name);
+inline std::string declared_schema(std::string_view name, const std::vector<std::string> &metrics) {
+  std::string json = "{\"name\":" + quoted(name) + ",\"version\":\"1.0\",\"metrics\":[";
+  for (std::size_t index = 0; index < metrics.size(); ++index) {
+    json += (index == 0 ? "" : ",") + metrics[index];
   }
-
-  template <class... Notes> void metric(std::string_view name, Notes... notes) {
-    static_assert((0 + ... + int{is_number<Notes>}) <= 2, "OASIS_PROBE: a field has one least and one greatest value");
-    static_assert((0 + ... + int{is_text<Notes>}) <= 1, "OASIS_PROBE: a field has one unit");
-    Description &metric = metrics_.emplace_back(name);
-    (metric.take(std::move(notes)), ...);
-  }
-
-  std::string json(const std::vector<std::string> &types) const {
-    std::string json = "{\"name\":" + name_ + ",\"version\":\"1.0\",\"metrics\":[";
-    for (std::size_t index = 0; index < metrics_.size(); ++index) {
-      json += (index == 0 ? "" : ",") + metrics_[index].json(types[index]);
-    }
-    return json + "]}";
-  }
-
-private:
-  std::string name_;
-  std::vector<Description> metrics_;
-};
+  return json + "]}";
+}
 
 /// The schema of a struct where generated code has a constant text.
 template <class Probe> struct DeclaredSchema {
@@ -280,41 +205,27 @@ template <class Probe> struct DeclaredSchema {
 /// greatest value, and notes such as `oasis::warn_above(80)`. A field that is not listed is no metric. The identity of the type is
 /// computed from all this, so another metric makes it another type. No field can be called `schema`, `read` or `write`.
 #define OASIS_PROBE(STRUCT, TYPE, ...)                                                             \
-  OASIS_EACH_(OASIS_CHECK_, __VA_ARGS__)                                                           \
-  static auto oasis_fields() {                                                                     \
-    using oasis_struct = STRUCT;                                                                   \
-    return ::oasis::detail::Fields<oasis_struct>{} OASIS_EACH_(OASIS_FIELD_, __VA_ARGS__);               \
-  }                                                                                                \
   static std::string oasis_schema() {                                                              \
-    ::oasis::detail::Declaration oasis_declaration(TYPE);                                          \
-    OASIS_EACH_(OASIS_DESCRIBE_, __VA_ARGS__)                                                      \
-    return oasis_declaration.json(oasis_fields().types());                                                 \
+    return ::oasis::detail::declared_schema(TYPE, {OASIS_EACH_(OASIS_DESCRIBE_, __VA_ARGS__)});    \
   }                                                                                                \
   static constexpr ::oasis::detail::DeclaredSchema<STRUCT> schema{};                               \
-  void write(::oasis::RowWriter &oasis_values) const { oasis_fields().put(oasis_values, *this); }        \
-  static STRUCT read(::oasis::RowReader &oasis_values) { return oasis_fields().get(oasis_values); }
+  void write(::oasis::RowWriter &oasis_row) const { OASIS_EACH_(OASIS_PUT_, __VA_ARGS__) }         \
+  static STRUCT read(::oasis::RowReader &oasis_row) {                                              \
+    STRUCT oasis_value{};                                                                          \
+    OASIS_EACH_(OASIS_GET_, __VA_ARGS__)                                                           \
+    return oasis_value;                                                                            \
+  }
 
-// Each field is named once as code, so that the compiler complains about a wrong name once.
-#define OASIS_FIELD_(field) OASIS_IF_FIELD_(field, OASIS_MEMBER_, field)
-#define OASIS_MEMBER_(field) .with(&oasis_struct::OASIS_CALL_(OASIS_FIRST_, OASIS_OPEN_ field, ))
-#define OASIS_DESCRIBE_(field) OASIS_IF_FIELD_(field, OASIS_METRIC_, field)
-#define OASIS_METRIC_(field)                                                                       \
-  OASIS_CALL_(OASIS_METRIC_OF_, OASIS_OPEN_ field, ::oasis::detail::End{})
-#define OASIS_METRIC_OF_(field, ...) oasis_declaration.metric(#field, __VA_ARGS__);
-#define OASIS_CHECK_(field)                                                                        \
-  static_assert(OASIS_IS_FIELD_(field), "OASIS_PROBE: write each field in parentheses, such as "   \
-                                        "(rpm, \"1/min\"); at least one, at most 32");
+#define OASIS_DESCRIBE_(field)                                                                     \
+  OASIS_CALL_(OASIS_DESCRIBE_FIELD_, OASIS_OPEN_ field, ::oasis::detail::End{}),
+#define OASIS_DESCRIBE_FIELD_(field, ...)                                                          \
+  ::oasis::detail::metric<decltype(field)>(#field, __VA_ARGS__)
+#define OASIS_PUT_(field) OASIS_CALL_(OASIS_PUT_FIELD_, OASIS_OPEN_ field, 0)
+#define OASIS_PUT_FIELD_(field, ...) oasis_row.put(field);
+#define OASIS_GET_(field) OASIS_CALL_(OASIS_GET_FIELD_, OASIS_OPEN_ field, 0)
+#define OASIS_GET_FIELD_(field, ...) oasis_row.get(oasis_value.field);
 #define OASIS_OPEN_(...) __VA_ARGS__
 #define OASIS_CALL_(macro, ...) macro(__VA_ARGS__)
-#define OASIS_FIRST_(first, ...) first
-#define OASIS_SECOND_(first, second, ...) second
-// 1 if the argument is in parentheses, else 0.
-#define OASIS_IS_FIELD_(field) OASIS_CALL_(OASIS_SECOND_, OASIS_FOUND_ field, 0, )
-#define OASIS_FOUND_(...) , 1
-#define OASIS_IF_FIELD_(field, macro, argument)                                                    \
-  OASIS_CALL_(OASIS_JOIN_, OASIS_IF_, OASIS_IS_FIELD_(field))(macro, argument)
-#define OASIS_IF_0(macro, argument)
-#define OASIS_IF_1(macro, argument) macro(argument)
 
 // Calls a macro with each of its arguments.
 #define OASIS_EACH_(macro, ...)  \

@@ -119,7 +119,9 @@ helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace 
 {{- $doors := dict "listen" "0.0.0.0:7070" "allowed_hosts" $hosts -}}
 {{- with $values.trustedProxies }}{{ $_ := set $doors "trusted_proxies" . }}{{ end -}}
 {{- $access := dict "directory" (printf "%s/access" $state) "insecure" $values.insecure -}}
-{{- $all := dict "doors" $doors "access" $access -}}
+{{- /* Half of what the pod may have by default, or less. */ -}}
+{{- $memory := get (dict "dac" 1073741824 "tem" 268435456 "relay" 536870912) .part -}}
+{{- $all := dict "doors" $doors "access" $access "memory_bytes" $memory -}}
 {{- if $values.tls.enabled -}}
 {{- $ca = "/etc/oasis/tls/ca.crt" -}}
 {{- $_ := set $all "tls" (dict "certificate" "/etc/oasis/tls/tls.crt" "key" "/etc/oasis/tls/tls.key") -}}
@@ -134,7 +136,6 @@ helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace 
 {{- $_ := set $all "channel" (dict "listen" "0.0.0.0:7071" "settings_dir" (printf "%s/settings" $state)) -}}
 {{- $rule := dict "instances" "*" "days" $values.dac.archive.days "bytes" $values.dac.archive.bytes -}}
 {{- $_ := set $all "archive" (dict "directory" (printf "%s/archive" $state) "retention" (list $rule)) -}}
-{{- $_ := set $all "memory_bytes" 1073741824 -}}
 {{- if $values.tls.enabled }}{{ $_ := set $all.tls "ca_directory" (printf "%s/ca" $state) }}{{ end -}}
 {{- if $tems }}{{ $_ := set $all "tem" (dict "url" $tems "ca" $ca "name" $values.dac.name "host" $dac) }}{{ end -}}
 {{- else if not $values.insecure -}}
@@ -147,6 +148,24 @@ helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace 
 {{- if $tems }}{{ $_ := set $all "tem" (dict "url" $tems "ca" $ca) }}{{ end -}}
 {{- end -}}
 {{- include "oasis.toml" (mergeOverwrite $all (deepCopy (index $values .part "settings"))) -}}
+{{- end -}}
+
+{{- define "oasis.nodeSettings" -}}
+{{- $node := dict "probes" .Values.node.probes -}}
+{{- with .Values.node.spoolBytes }}{{ $_ := set $node "spool_directory_bytes" . }}{{ end -}}
+{{- include "oasis.toml" (mergeOverwrite (dict "node" $node) (deepCopy .Values.node.settings)) -}}
+{{- end -}}
+
+{{- /* Files of a part: its settings, and what its init container runs. */ -}}
+{{- define "oasis.files" -}}
+oasis.toml: |
+  {{- if eq .part "node" }}
+  {{- include "oasis.nodeSettings" .root | nindent 2 }}
+  {{- else }}
+  {{- include "oasis.settings" . | nindent 2 }}
+  {{- end }}
+prepare: |
+  {{- .root.Files.Get (printf "files/prepare-%s" (has .part (list "dac" "node") | ternary .part "follower")) | nindent 2 }}
 {{- end -}}
 
 {{- /* The pod's own part of its security. */ -}}
@@ -187,7 +206,7 @@ securityContext:
 
 {{- /* Changed settings make other pods. A changed certificate is taken by those that run. */ -}}
 {{- define "oasis.podAnnotations" -}}
-checksum/settings: {{ include (print .root.Template.BasePath "/settings.yaml") .root | sha256sum }}
+checksum/settings: {{ include "oasis.files" . | sha256sum }}
 {{- with index .root.Values .part "podAnnotations" }}
 {{ toYaml . }}
 {{- end }}

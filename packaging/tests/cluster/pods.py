@@ -368,6 +368,29 @@ except urllib.error.HTTPError as error:
 """
 
 
+def test_others(cluster: Cluster) -> None:
+    """Starts the pods of other values, and waits for samples at DAC and relay."""
+    cluster.add()
+    starts = [threading.Thread(target=pod.start) for pod in cluster.pods.values()]
+    for start in starts:
+        start.start()
+    for start in starts:
+        start.join()
+    for pod in cluster.pods.values():
+        pod.wait_ready()
+    has_tls = "line-oasis-tls" in cluster.objects.secrets
+    # A relay without accounts knows no tokens.
+    is_open = "insecure = true" in cluster.objects.named("ConfigMap", "line-oasis-dac")["data"]["oasis.toml"].partition("[access]")[2]
+    token = "" if is_open else cluster.objects.secret("line-oasis-tokens", "admin")
+    for part in ["dac", "relay"]:
+        if pod := cluster.pods.get(f"line-oasis-{part}-0"):
+            host = f"line-oasis-{part}.{NAMESPACE}.svc"
+            client = cluster.client(pod.name, host, token) if has_tls else Client(pod.address, host, None, token, scheme="http")
+            check_samples(client, "network/eth0" if part == "dac" else "processor")
+    for pod in cluster.pods.values():
+        pod.stop()
+
+
 def archived(client: Client) -> set[str]:
     """Instances that the archive has, once it has some."""
     instances = wait_until("the archive has instances", lambda: client.json("/api/v1/archive/instances")["instances"])
@@ -392,15 +415,21 @@ def main() -> None:
     parser.add_argument("--program", type=Path, help="covers the program of the image")
     parser.add_argument("--chart", type=Path, default=Path("packaging/helm/oasis"))
     parser.add_argument("--work", type=Path, required=True)
+    parser.add_argument("--values", help="other values, as of helm --set; the node has no network of the host")
     arguments = parser.parse_args()
     in_namespaces(__file__, sys.argv[1:])
     shutil.rmtree(arguments.work, ignore_errors=True)
     arguments.work.mkdir(parents=True)
-    objects = Objects(arguments.helm, arguments.objects, arguments.chart, ALL_PARTS)
+    values = [arguments.values, "node.hostNetwork=false"] if arguments.values else ALL_PARTS
+    objects = Objects(arguments.helm, arguments.objects, arguments.chart, values)
     program = arguments.program.resolve() if arguments.program else None
     cluster = Cluster(objects, Image(arguments.rootfs.resolve(), program, arguments.work.resolve()))
     try:
-        test(cluster, arguments.helm, arguments.objects, arguments.chart)
+        if arguments.values:
+            test_others(cluster)
+            print(f"  {arguments.values}: samples arrive")
+        else:
+            test(cluster, arguments.helm, arguments.objects, arguments.chart)
     finally:
         cluster.kill()
 

@@ -48,6 +48,11 @@ pub(crate) use oasis_recordings::file::explained;
 use std::{io::IsTerminal, process::ExitCode};
 use tracing_subscriber::EnvFilter;
 
+/// Replaces the allocator of musl, whose one lock all threads share.
+#[cfg(target_env = "musl")]
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     let cli = cli::parse();
     log_to_stderr(&cli);

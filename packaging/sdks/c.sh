@@ -1,21 +1,23 @@
 #!/usr/bin/env bash
-# Packs headers, libraries, pkg-config files and the CMake package for C and C++ into dist: `make package-c`.
+# Packs headers, libraries, pkg-config files and the CMake package for C and C++ into dist: `make package-c`. Of all
+# packages, only this one can be of armv7: `make package-c PACKAGE_ARCH=armv7`.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 source packaging/sdks/version.sh
 source packaging/sdks/zig.sh
 
-name=oasis-c-$VERSION-$ARCH-linux-gnu
+name=oasis-c-$VERSION-$ARCH-linux-$ABI
 work=target/package-c
 libraries=$work/libraries
 rm -rf "$work"
 mkdir -p "$libraries" dist
 
+rustup target list --installed 2>/dev/null | grep -qx "$TARGET" || rustup target add "$TARGET"
 cargo-zigbuild rustc --quiet --release --locked --package oasis-c-abi --target "$TARGET.$GLIBC" \
   -- "-Clink-arg=-Wl,-soname,liboasis.so.${VERSION%.*}"
 # Lines of debug information are nine tenths of the archive.
 strip=strip
-[[ $ARCH == "$(uname -m)" ]] || strip=$ARCH-linux-gnu-strip
+[[ $ARCH == "$(uname -m)" ]] || strip=$TOOLS-strip
 for library in liboasis.so liboasis.a; do
   "$strip" --strip-debug -o "$libraries/$library" "target/$TARGET/release/$library"
 done

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import platform
 import re
+import shutil
 from pathlib import Path
 
 import pytest
-from conftest import Dac, Workplace
+from conftest import DIST, ROOT, Dac, Workplace
 from pages import block
 
 
@@ -18,7 +20,7 @@ def libraries(program: Path, workplace: Workplace) -> list[str]:
 @pytest.fixture(name="project", params=["c", "cpp"])
 def a_project(request: pytest.FixtureRequest, workplace: Workplace, dac: Dac) -> tuple[str, str]:
     """Write the files of a page; return its commands that link statically, and those after them that link otherwise."""
-    workplace.take("oasis-c-*.tar.gz")
+    workplace.take(f"oasis-c-*-{platform.machine()}-linux-gnu.tar.gz")
     language = request.param
     page = f"sdk/{language}.md"
     workplace.write("engine.pdl", block(page, "pdl"))
@@ -55,7 +57,7 @@ def test_a_program_finds_the_shared_library(project: tuple[str, str], workplace:
 def test_a_project_of_cmake_finds_the_package_after_it_was_moved(
     library: str, workplace: Workplace, dac: Dac
 ) -> None:
-    archive = workplace.take("oasis-c-*.tar.gz")
+    archive = workplace.take(f"oasis-c-*-{platform.machine()}-linux-gnu.tar.gz")
     workplace.run(f"tar xf {archive.name}; mkdir moved; mv {archive.name.removesuffix('.tar.gz')} moved")
     workplace.write("engine.pdl", block("sdk/cpp.md", "pdl"))
     workplace.write("machine.cpp", dac.at(block("sdk/cpp.md", "c++", "int main()")))
@@ -67,8 +69,26 @@ def test_a_project_of_cmake_finds_the_package_after_it_was_moved(
 
 
 def test_libraries_run_with_the_glibc_that_the_page_promises(workplace: Workplace) -> None:
-    archive = workplace.take("oasis-c-*.tar.gz")
+    archive = workplace.take(f"oasis-c-*-{platform.machine()}-linux-gnu.tar.gz")
     symbols = workplace.run(f"tar xf {archive.name}; objdump -T oasis-c-*/lib/liboasis.so")
     versions = {tuple(map(int, text.split("."))) for text in re.findall(r"GLIBC_([\d.]+)", symbols)}
     assert (2, 2, 5) in versions or (2, 17) in versions
     assert max(versions) <= (2, 17)
+
+
+@pytest.mark.skipif(
+    not any(DIST.glob("oasis-c-*-armv7-*")) or shutil.which("qemu-arm-static") is None,
+    reason="make package-c PACKAGE_ARCH=armv7; needs qemu-user-static and libc6-armhf-cross",
+)
+def test_a_program_for_armv7_runs_under_qemu(workplace: Workplace, dac: Dac) -> None:
+    workplace.take("oasis-c-*-armv7-linux-gnueabihf.tar.gz")
+    workplace.write("engine.pdl", block("sdk/c.md", "pdl"))
+    workplace.write("machine.c", dac.at(block("sdk/c.md", "c", "int main(")))
+    workplace.run(
+        "oasis pdl compile --lang c -o . engine.pdl\n"
+        "tar xf oasis-c-*.tar.gz --strip-components=1\n"
+        f"{ROOT}/target/venv-package/bin/python-zig cc -target arm-linux-gnueabihf.2.17 -Iinclude -I. -o machine machine.c "
+        "lib/liboasis.a -lunwind -lpthread -ldl -lm\n"
+        "qemu-arm-static -L /usr/arm-linux-gnueabihf ./machine"
+    )
+    dac.until_received("machine", "engine 1")

@@ -13,6 +13,9 @@ PACKAGE_FEATURES ?= site
 PACKAGE_TARGET := $(PACKAGE_ARCH)-unknown-linux-gnu
 PACKAGE_TREE := target/package/$(PACKAGE_ARCH)/tree
 PACKAGE_PROGRAM := target/$(PACKAGE_TARGET)/packaged/oasis
+# The same program without any C library, for every Linux.
+STATIC_TARGET := $(PACKAGE_ARCH)-unknown-linux-musl
+STATIC_TREE := target/package/$(PACKAGE_ARCH)/static
 CYCLONEDX_VERSION := 0.5.9
 CYCLONEDX := target/tools/bin/cargo-cyclonedx
 HELM_VERSION := v3.22.0
@@ -27,27 +30,47 @@ PACKAGE_COMMIT := $(shell git describe --always --abbrev=10 --dirty --exclude '*
 # Messages of panics name files of the sources, and not where this machine keeps them.
 PACKAGE_PATHS := --remap-path-prefix=$(CURDIR)=oasis --remap-path-prefix=$(or $(CARGO_HOME),$(HOME)/.cargo)/registry/src=registry
 
-.PHONY: package package-files package-sdk-files package-binary package-deb package-rpm package-image package-chart package-sbom package-sums test-packages test-chart package-tools
+.PHONY: package package-files package-static-files package-sdk-files package-binary package-static package-live-wheel package-deb package-rpm package-image package-chart package-sbom package-sums test-packages test-chart package-tools
 
 package: ## Make everything that a release has, with checksums, bill of materials and signature
 	rm -rf dist
 	$(MAKE) package-sdks
-	$(MAKE) package-binary package-deb package-rpm package-image package-chart package-sbom
+	$(MAKE) package-binary package-live-wheel package-deb package-rpm package-image package-chart package-sbom
 	$(MAKE) package-sums
 
 # What `oasis init` takes; those of another release or processor are made again.
 package-sdk-files:
 	@packaging/sdks/packaged.sh --check || $(MAKE) package-sdks
 
+# Builds the program for the target $(1), which may name a version of glibc after a dot.
+define build_program
+	@rustup target list --installed 2>/dev/null | grep -qx $(basename $(basename $(1))) || rustup target add $(basename $(basename $(1)))
+	PATH="$(CURDIR)/target/venv-package/bin:$$PATH" RUSTFLAGS="$(PACKAGE_PATHS)" $(if $(PACKAGE_COMMIT),OASIS_COMMIT=$(PACKAGE_COMMIT)) \
+	  cargo zigbuild --profile packaged --locked -p oasis --features $(PACKAGE_FEATURES) --target $(1)
+endef
+
 # What is installed, as a tree that all packages are made of.
 package-files: page target/venv-package/installed $(ABOUT) package-sdk-files
-	@rustup target list --installed 2>/dev/null | grep -qx $(PACKAGE_TARGET) || rustup target add $(PACKAGE_TARGET)
-	PATH="$(CURDIR)/target/venv-package/bin:$$PATH" RUSTFLAGS="$(PACKAGE_PATHS)" $(if $(PACKAGE_COMMIT),OASIS_COMMIT=$(PACKAGE_COMMIT)) \
-	  cargo zigbuild --profile packaged --locked -p oasis --features $(PACKAGE_FEATURES) --target $(PACKAGE_TARGET).$(PACKAGE_GLIBC)
+	$(call build_program,$(PACKAGE_TARGET).$(PACKAGE_GLIBC))
 	packaging/tree $(PACKAGE_PROGRAM) $(PACKAGE_ARCH) $(PACKAGE_TREE)
 	packaging/sdks/packaged.sh $(PACKAGE_TREE)/usr
 	packaging/licenses $(ABOUT) oasis $(PACKAGE_FEATURES) $(PACKAGE_TREE)/usr/share/oasis/licenses.txt
 	packaging/tests/program $(PACKAGE_TREE)/usr/bin/oasis $(PACKAGE_GLIBC)
+
+# The same tree with the static program.
+package-static-files: page target/venv-package/installed $(ABOUT) package-sdk-files package-musl-wheel
+	$(call build_program,$(STATIC_TARGET))
+	packaging/tree target/$(STATIC_TARGET)/packaged/oasis $(PACKAGE_ARCH) $(STATIC_TREE)
+	packaging/sdks/packaged.sh $(STATIC_TREE)/usr
+	packaging/licenses $(ABOUT) oasis $(PACKAGE_FEATURES) $(STATIC_TREE)/usr/share/oasis/licenses.txt
+	packaging/tests/program $(STATIC_TREE)/usr/bin/oasis static
+
+package-static: package-static-files ## The static program for any Linux, as a tarball and for pip on musl
+	packaging/tarball $(STATIC_TREE) $(PACKAGE_VERSION) $(PACKAGE_ARCH) dist linux-musl
+	packaging/wheel $(STATIC_TREE) $(PACKAGE_VERSION) $(PACKAGE_ARCH) musllinux_1_2 dist
+
+package-live-wheel: package-files ## The program for pip: a wheel beside that of the SDK
+	packaging/wheel $(PACKAGE_TREE) $(PACKAGE_VERSION) $(PACKAGE_ARCH) manylinux_$(subst .,_,$(PACKAGE_GLIBC)) dist
 
 package-binary: package-files ## The program as a tarball, for any Linux with glibc 2.28
 	packaging/tarball $(PACKAGE_TREE) $(PACKAGE_VERSION) $(PACKAGE_ARCH) dist
@@ -78,8 +101,8 @@ test-packages: package-tools test-chart ## Install and use what is in dist/, als
 	$(ROOT) packaging/tests/all dist $(PACKAGE_VERSION) $(PACKAGE_ARCH) $(PACKAGE_TREE)
 
 package-tools:
-	@command -v dh >/dev/null && command -v lintian >/dev/null && command -v rpmbuild >/dev/null && command -v debootstrap >/dev/null && command -v systemd-nspawn >/dev/null && command -v umoci >/dev/null && command -v runc >/dev/null && command -v ip >/dev/null && command -v nginx >/dev/null && command -v minisign >/dev/null && command -v mandoc >/dev/null \
-	  || { echo "installing debhelper, lintian, rpm, debootstrap, systemd-container, umoci, runc, iproute2, nginx, minisign, mandoc"; $(call install,debhelper lintian rpm debootstrap debian-archive-keyring systemd-container umoci runc iproute2 nginx-light minisign mandoc); }
+	@command -v dh >/dev/null && command -v lintian >/dev/null && command -v rpmbuild >/dev/null && command -v debootstrap >/dev/null && command -v systemd-nspawn >/dev/null && command -v qemu-aarch64-static >/dev/null && command -v umoci >/dev/null && command -v runc >/dev/null && command -v ip >/dev/null && command -v nginx >/dev/null && command -v minisign >/dev/null && command -v mandoc >/dev/null \
+	  || { echo "installing debhelper, lintian, rpm, debootstrap, qemu-user-static, systemd-container, umoci, runc, iproute2, nginx, minisign, mandoc"; $(call install,debhelper lintian rpm debootstrap qemu-user-static debian-archive-keyring systemd-container umoci runc iproute2 nginx-light minisign mandoc); }
 
 # Programs of our own, with the types of Kubernetes and the reader of Compose: compiled again only if they have changed.
 .PHONY: chart-tools

@@ -1,14 +1,17 @@
 ##@ Packages for programmers, in dist
 
-.PHONY: package-sdks package-c package-wheel package-npm package-crates package-java package-go test-package-sdks
+.PHONY: package-sdks package-c package-wheel package-musl-wheel package-npm package-crates package-java package-go test-package-sdks
 
 package-sdks: package-c package-wheel package-npm package-crates package-java package-go ## Build every package for programmers
 
 package-c: target/venv-package/sdks $(ABOUT) ## C and C++: libraries, headers, CMake and pkg-config
 	packaging/sdks/c.sh
 
-package-wheel: target/venv-package/sdks ## Python: the wheel and the source distribution
+package-wheel: target/venv-package/sdks $(ABOUT) ## Python: the wheel and the source distribution
 	packaging/sdks/wheel.sh
+
+package-musl-wheel: target/venv-package/sdks $(ABOUT) ## Python on musl, such as Alpine: the wheel
+	packaging/sdks/wheel.sh musl
 
 package-npm: node_modules/.package-lock.json ## TypeScript: the package for npm
 	packaging/sdks/npm.sh

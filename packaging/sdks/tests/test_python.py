@@ -16,7 +16,7 @@ TARGET_SECONDS = 20
 def test_a_program_of_the_page_runs_soon_and_needs_no_rust(
     workplace: Workplace, dac: Dac, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    workplace.take("oasis_monitor-*.whl")
+    workplace.take("oasis_monitor-*manylinux*.whl")
     workplace.hide("cargo")
     workplace.hide("rustc")
     workplace.write("engine.pdl", block("sdk/python.md", "pdl"))
@@ -34,7 +34,7 @@ def test_a_program_of_the_page_runs_soon_and_needs_no_rust(
 
 
 def test_history_is_a_table_with_its_extra(workplace: Workplace, dac: Dac) -> None:
-    workplace.take("oasis_monitor-*.whl")
+    workplace.take("oasis_monitor-*manylinux*.whl")
     dac.until_received("my-host", "processor", 2)
     read = 'import oasis; frame = oasis.history("my-host/processor", url="http://127.0.0.1:7070")'
     workplace.write(
@@ -50,15 +50,20 @@ def test_history_is_a_table_with_its_extra(workplace: Workplace, dac: Dac) -> No
 
 
 def test_the_wheel_has_types_and_is_for_every_python_and_old_systems() -> None:
-    (wheel,) = DIST.glob("oasis_monitor-*.whl")
+    (wheel,) = DIST.glob("oasis_monitor-*manylinux*.whl")
     assert "-cp310-abi3-manylinux" in wheel.name
     assert "manylinux_2_17" in wheel.name
+    for musl in DIST.glob("oasis_monitor-*musllinux*.whl"):
+        assert "-cp310-abi3-musllinux_1_2_" in musl.name
     with zipfile.ZipFile(wheel) as files:
         names = files.namelist()
         (metadata,) = (name for name in names if name.endswith("/METADATA"))
         about = files.read(metadata).decode()
     assert {"oasis/py.typed", "oasis/_native.pyi"} <= set(names)
     assert any(name.endswith("/LICENSE") for name in names)
+    (licenses,) = (name for name in names if name.endswith("/licenses.txt"))
+    with zipfile.ZipFile(wheel) as files:
+        assert b"pyo3" in files.read(licenses)
     assert "Requires-Python: >=3.10" in about
     assert {f"Provides-Extra: {extra}" for extra in ("numpy", "history", "arrow")} <= set(about.splitlines())
 

@@ -79,7 +79,7 @@ impl Sdk {
     /// Returns the files of a language among those of a package.
     fn of_package(sdks: &Path, language: Language) -> anyhow::Result<Self> {
         let found = match language {
-            Language::Python => wheel_in(&sdks.join("python")).map(Self::Wheel),
+            Language::Python => wheel_in(&sdks.join("python"), has_musl_alone()).map(Self::Wheel),
             _ => Some(sdks.join(language.folder())).filter(|folder| folder.is_dir()).map(Self::Packaged),
         };
         found.with_context(|| {
@@ -111,13 +111,26 @@ impl Sdk {
     }
 }
 
-/// The wheel of this version in a folder.
-fn wheel_in(folder: &Path) -> Option<PathBuf> {
+/// Returns the wheel of this version in a folder. Where there is one for each C library, it is that of the host.
+fn wheel_in(folder: &Path, has_musl: bool) -> Option<PathBuf> {
     let begin = concat!("oasis_monitor-", env!("CARGO_PKG_VERSION"), "-");
-    let entries = fs::read_dir(folder).ok()?.filter_map(Result::ok);
-    let is_wheel = |name: &str| name.starts_with(begin) && name.ends_with(".whl");
-    let mut wheels = entries.filter(|entry| entry.file_name().to_str().is_some_and(is_wheel));
-    wheels.next().map(|entry| entry.path())
+    let is_wheel = |name: &String| name.starts_with(begin) && name.ends_with(".whl");
+    let wheels = file_names(folder).filter(is_wheel);
+    let wheel = wheels.max_by_key(|name| name.contains("musllinux") == has_musl)?;
+    Some(folder.join(wheel))
+}
+
+/// Whether musl is the only C library of this host, as on Alpine: the static program runs there and elsewhere.
+fn has_musl_alone() -> bool {
+    let has_loader =
+        |folder: &str, begin: &str| file_names(Path::new(folder)).any(|name| name.starts_with(begin));
+    has_loader("/lib", "ld-musl-") && !has_loader("/lib", "ld-linux") && !has_loader("/lib64", "ld-linux")
+}
+
+/// Returns the names of the files in a folder; none if it cannot be read.
+fn file_names(folder: &Path) -> impl Iterator<Item = String> {
+    let entries = fs::read_dir(folder).into_iter().flatten();
+    entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok())
 }
 
 #[cfg(test)]
@@ -156,6 +169,21 @@ mod tests {
         let wheel = made(&folder, "oasis_monitor-0.1.0.whl");
         assert_eq!(Sdk::find(Some(&wheel), &program, Language::Python).unwrap(), Sdk::Wheel(wheel));
         assert!(Sdk::find(Some(&folder), &program, Language::Go).is_err());
+    }
+
+    #[test]
+    fn a_package_for_any_linux_has_a_wheel_for_each_c_library() {
+        let folder = tempfile::tempdir().unwrap();
+        let wheel = |tag: &str| {
+            let version = env!("CARGO_PKG_VERSION");
+            made(folder.path(), &format!("oasis_monitor-{version}-cp310-abi3-{tag}_x86_64.whl"))
+        };
+        let glibc = wheel("manylinux_2_17");
+        assert_eq!(wheel_in(folder.path(), true).as_ref(), Some(&glibc));
+        let musl = wheel("musllinux_1_2");
+        assert_eq!(wheel_in(folder.path(), true), Some(musl));
+        assert_eq!(wheel_in(folder.path(), false), Some(glibc));
+        assert_eq!(wheel_in(&folder.path().join("none"), false), None);
     }
 
     #[test]

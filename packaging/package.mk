@@ -104,10 +104,11 @@ package-tools:
 	@command -v dh >/dev/null && command -v lintian >/dev/null && command -v rpmbuild >/dev/null && command -v debootstrap >/dev/null && command -v systemd-nspawn >/dev/null && command -v qemu-aarch64-static >/dev/null && command -v umoci >/dev/null && command -v runc >/dev/null && command -v ip >/dev/null && command -v nginx >/dev/null && command -v minisign >/dev/null && command -v mandoc >/dev/null \
 	  || { echo "installing debhelper, lintian, rpm, debootstrap, qemu-user-static, systemd-container, umoci, runc, iproute2, nginx, minisign, mandoc"; $(call install,debhelper lintian rpm debootstrap qemu-user-static debian-archive-keyring systemd-container umoci runc iproute2 nginx-light minisign mandoc); }
 
-# Programs of our own, with the types of Kubernetes and the reader of Compose: compiled again only if they have changed.
+# Programs of our own, with the types of Kubernetes, the reader of Compose and the filter of runtimes: compiled again only if they have changed.
 .PHONY: chart-tools
 chart-tools: go
 	@cd packaging/tests/objects && GOFLAGS=-mod=readonly $(GO) build -o $(CURDIR)/target/tools/bin/objects .
+	@cd packaging/tests/seccomp && GOFLAGS=-mod=readonly $(GO) run . > $(CURDIR)/target/tools/seccomp.json
 	@cd packaging/tests/compose && GOFLAGS=-mod=readonly $(GO) build -o $(CURDIR)/target/tools/bin/compose .
 
 $(HELM): | go

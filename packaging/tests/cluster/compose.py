@@ -146,6 +146,7 @@ def main() -> None:
     parser.add_argument("--file", default="packaging/compose.yaml")
     parser.add_argument("--rootfs", type=Path, required=True, help="the unpacked image")
     parser.add_argument("--program", type=Path, help="covers the program of the image")
+    parser.add_argument("--seccomp", type=Path, help="the filter that packaging/tests/seccomp prints")
     parser.add_argument("--work", type=Path, required=True)
     arguments = parser.parse_args()
     in_namespaces(__file__, sys.argv[1:])
@@ -155,11 +156,13 @@ def main() -> None:
     read = subprocess.run([arguments.compose, arguments.file], check=True, capture_output=True)
     services = json.loads(read.stdout)["services"]
     program = arguments.program.resolve() if arguments.program else None
-    project = Project(services, Image(arguments.rootfs.resolve(), program, arguments.work.resolve()))
+    project = Project(services, Image(arguments.rootfs.resolve(), program, arguments.work.resolve(), arguments.seccomp))
     try:
         for name in ["node", "tem", "relay"]:
             project.up(name)
         check(project)
+        for name in ["dac", "node", "tem", "relay"]:
+            project.running[name].check_confinement()
         print("  samples at DAC and relay")
         project.down()
         for name in ["node", "tem", "relay"]:

@@ -52,9 +52,11 @@ class Network:
 
 
 class Image:
-    """An unpacked image. `program` covers its program, such as one without optimization."""
+    """An unpacked image. `program` covers its program, such as one without optimization; `seccomp` is the filter of system
+    calls that runtimes have."""
 
-    def __init__(self, rootfs: Path, program: Path | None, work: Path):
+    def __init__(self, rootfs: Path, program: Path | None, work: Path, seccomp: Path | None = None):
+        self.seccomp = json.loads(seccomp.read_text()) if seccomp else None
         self.rootfs, self.work = rootfs, work
         self.mounts = [bind(program, "/usr/bin/oasis", read_only=True)] if program else []
 
@@ -68,8 +70,8 @@ class Container:
     """A container of the image: as its user, with a read-only root and without capabilities."""
 
     def __init__(self, image: Image, name: str, arguments: list[str], env: dict[str, str], mounts: list[dict], network: str | None,
-                 host_pid: bool = False, groups: tuple[int, ...] = ()):  # fmt: skip
-        self.name, self.image = name, image
+                 host_pid: bool = False, groups: tuple[int, ...] = (), memory: int = 0):  # fmt: skip
+        self.name, self.image, self.has_own_pids = name, image, not host_pid
         self.state = image.work / "runc"
         bundle = image.work / "bundles" / name
         shutil.rmtree(bundle, ignore_errors=True)
@@ -89,6 +91,10 @@ class Container:
                    "cwd": "/", "capabilities": {}, "noNewPrivileges": True,
                    "rlimits": [{"type": "RLIMIT_NOFILE", "hard": 20000, "soft": 20000}]}  # fmt: skip
         linux = {"namespaces": namespaces, "maskedPaths": MASKED, "readonlyPaths": READ_ONLY}
+        if image.seccomp:
+            linux["seccomp"] = image.seccomp
+        if memory:
+            linux["resources"] = {"memory": {"limit": memory}}
         spec = {"ociVersion": "1.0.2", "hostname": name, "root": {"path": str(image.rootfs), "readonly": True}, "process": process,
                 "mounts": kernel + image.mounts + mounts, "linux": linux}  # fmt: skip
         if not network:
@@ -117,6 +123,17 @@ class Container:
         )
         assert done.returncode == 0, f"{arguments} in {self.name}: {done.stderr}"
         return done.stdout
+
+    def check_confinement(self) -> None:
+        """Fails unless the kernel says that the process has no capabilities, gains none, and is filtered."""
+        status = dict(
+            line.split(":\t", 1) for line in self.exec("cat", "/proc/1/status" if self.has_own_pids else "/proc/self/status").splitlines()
+        )
+        expected = {"Uid": "10001\t10001\t10001\t10001", "CapEff": "0" * 16, "CapBnd": "0" * 16, "NoNewPrivs": "1"}
+        if self.image.seccomp:
+            expected["Seccomp"] = "2"
+        wrong = {key: status.get(key) for key, value in expected.items() if status.get(key) != value}
+        assert not wrong, f"{self.name}: {wrong}"
 
     def signal(self, name: str) -> None:
         subprocess.run(["runc", "--root", str(self.state), "kill", self.name, name], capture_output=True)

@@ -25,6 +25,12 @@ ALL_PARTS = ["tem.enabled=true", "tem.replicas=2", "relay.enabled=true", "node.h
              "ingress.enabled=true", "ingress.className=nginx", "ingress.host=plant.example.org", "ingress.path=/oasis", "ingress.backend=relay"]  # fmt: skip
 
 
+def memory_of(container: dict) -> int:
+    """The limit of its memory, bytes."""
+    number, unit = re.fullmatch(r"(\d+)(Mi|Gi)", container["resources"]["limits"]["memory"]).groups()
+    return int(number) << {"Mi": 20, "Gi": 30}[unit]
+
+
 class Objects:
     """What the chart renders."""
 
@@ -133,7 +139,7 @@ class Pod:
             mounts.append(bind(self.mounts[mount["name"]], mount["mountPath"], mount.get("readOnly", False)))
         name = f"{self.name}-{container['name']}"
         return Container(self.cluster.image, name, container["command"] + container.get("args", []), self._env(container), mounts,
-                         None if self.is_on_host else self.name, self.spec.get("hostPID", False), (FS_GROUP,))  # fmt: skip
+                         None if self.is_on_host else self.name, self.spec.get("hostPID", False), (FS_GROUP,), memory_of(container))  # fmt: skip
 
     def prepare(self) -> None:
         """Runs the init containers, each until it succeeds."""
@@ -226,6 +232,8 @@ def test(cluster: Cluster, helm: str, checker: str, chart: Path) -> None:
         start.join()
     for pod in cluster.pods.values():
         pod.wait_ready()
+    for pod in cluster.pods.values():
+        pod.containers[0].check_confinement()
     print("  pods:", ", ".join(cluster.pods))
 
     service = f"line-oasis-relay.{NAMESPACE}.svc"
@@ -267,6 +275,8 @@ def test(cluster: Cluster, helm: str, checker: str, chart: Path) -> None:
         return relay.get("/api/v1/session", {"name": "ada", "password": PASSWORD})[0] in (200, 201)
 
     wait_until("ada signs in at a relay", signed_in)
+    # A token for a node elsewhere.
+    assert "oasis_" in dac_pod.containers[0].exec("oasis", "node", "token", "plant-7")
     assert (dac_pod.mounts["run"] / "secrets/mail").stat().st_mode & 0o777 == 0o600
     print("  a user of the DAC signs in at a relay")
 
@@ -415,6 +425,7 @@ def main() -> None:
     parser.add_argument("--program", type=Path, help="covers the program of the image")
     parser.add_argument("--chart", type=Path, default=Path("packaging/helm/oasis"))
     parser.add_argument("--work", type=Path, required=True)
+    parser.add_argument("--seccomp", type=Path, help="the filter that packaging/tests/seccomp prints")
     parser.add_argument("--values", help="other values, as of helm --set; the node has no network of the host")
     arguments = parser.parse_args()
     in_namespaces(__file__, sys.argv[1:])
@@ -423,7 +434,7 @@ def main() -> None:
     values = [arguments.values, "node.hostNetwork=false"] if arguments.values else ALL_PARTS
     objects = Objects(arguments.helm, arguments.objects, arguments.chart, values)
     program = arguments.program.resolve() if arguments.program else None
-    cluster = Cluster(objects, Image(arguments.rootfs.resolve(), program, arguments.work.resolve()))
+    cluster = Cluster(objects, Image(arguments.rootfs.resolve(), program, arguments.work.resolve(), arguments.seccomp))
     try:
         if arguments.values:
             test_others(cluster)

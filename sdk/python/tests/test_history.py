@@ -404,6 +404,14 @@ def test_a_table_is_a_data_frame(plant: Dac, library: Any) -> None:
     assert frame["user_time"].min() > 0
 
 
+def test_a_table_is_one_of_arrow(plant: Dac) -> None:
+    table = oasis.history("plant/processor", url=plant.http, frame="arrow")
+    assert table.schema.field("time").type == pa.timestamp("ns", "UTC")
+    assert table["sequence"].to_pylist() == list(range(1, len(table) + 1))
+    assert set(table["node"].to_pylist()) == {"plant"}
+    assert table.column_names == [*oasis.history("plant/processor", url=plant.http, frame="numpy")]
+
+
 def test_the_default_frame_is_pandas(plant: Dac) -> None:
     assert type(oasis.history("plant/memory", url=plant.http)).__module__.startswith("pandas")
 

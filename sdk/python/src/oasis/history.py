@@ -14,7 +14,7 @@ from oasis.live import Batch, Gap, batches, other_type
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-Frame = Literal["auto", "pandas", "polars", "numpy"]
+Frame = Literal["auto", "pandas", "polars", "arrow", "numpy"]
 """Type of a table. `auto` is pandas if installed, else polars, else a dict of numpy arrays."""
 
 
@@ -152,6 +152,12 @@ def _frame(table: dict[str, npt.NDArray[Any]], frame: Frame) -> Any:
 
         made = pl.DataFrame({name: of.tolist() if of.dtype == object else of for name, of in table.items()})
         return made.with_columns(pl.col("time").dt.replace_time_zone("UTC"))
+    if frame == "arrow":
+        import pyarrow as pa
+
+        columns = {name: of.tolist() if of.dtype == object else of for name, of in table.items()}
+        columns["time"] = pa.array(table["time"], pa.timestamp("ns", "UTC"))
+        return pa.table(columns)
     if frame == "numpy":
         return table
-    raise ValueError(f"unknown frame {frame!r}: use auto, pandas, polars or numpy")
+    raise ValueError(f"unknown frame {frame!r}: use auto, pandas, polars, arrow or numpy")

@@ -162,7 +162,7 @@ ci: page ## What .ci/run runs: `make lint` and `make test` at once
 	python3 .ci/gate.py --partial $(LINTS:%=--beside %) $(GATE)
 
 # What is long by nature.
-LONG := deny rustdoc lint-lab oracles test-sim-long faults check-native check-memory mutants test-windows test-embedded-long package test-packages test-package-sdks
+LONG := deny rustdoc lint-lab oracles test-python-servers test-sim-long faults check-native check-memory mutants test-windows test-embedded-long package test-packages test-package-sdks
 test-full: page ## Run `make test`, and what is long by nature: two hours
 	python3 .ci/gate.py $(GATE) then $(LONG)
 
@@ -224,6 +224,10 @@ test-web: node_modules/.package-lock.json ## TypeScript: unit tests
 
 test-python: python table-readers ## Python: the package and what is generated for it
 	cd sdk/python && ../../target/venv/bin/pytest --quiet
+
+test-python-servers: python ## Python: docs/sdk/python-in-production.md with gevent, hypercorn, celery and joblib too
+	target/venv/bin/pip install --quiet --disable-pip-version-check --requirement sdk/python/requirements-servers.txt
+	cd sdk/python && ../../target/venv/bin/pytest --quiet tests/test_production.py
 
 test-java: maven ## Java: unit tests, and a node with a real DAC
 	$(BUILD)

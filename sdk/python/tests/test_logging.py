@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import logging
+import logging.config
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -142,8 +143,52 @@ def test_a_disabled_probe_costs_no_more_than_a_look(dac: Dac) -> None:
     assert sample["message"] == "on"
 
 
-def test_instances_have_names_of_their_own() -> None:
+def test_an_instance_has_a_name_of_its_own() -> None:
     builder = NodeBuilder("twice")
-    Handler(builder)
+    builder.spans("log")
     with pytest.raises(ValueError, match='duplicate instance "log" of node "twice"'):
         Handler(builder)
+
+
+def test_a_record_that_several_handlers_get_is_one_sample(dac: Dac) -> None:
+    builder = NodeBuilder("doubled")
+    parent, child = logging.getLogger("doubled"), logging.getLogger("doubled.child")
+    handler, another = Handler(builder), Handler(builder, "other")
+    with handled(parent, handler), handled(child, handler), handled(child, Handler(builder)):
+        with handled(child, another), builder.start(dac.channel):
+            for turn in range(3):
+                child.info("turn %s", turn)
+        assert [sample["message"] for sample in dac.tail("doubled/log", 3)] == ["turn 0", "turn 1", "turn 2"]
+    for instance in ("log", "other"):
+        assert dac.eventually("doubled", instance, lambda ledger: ledger["received"] >= 3)["received"] == 3
+
+
+def test_a_logger_that_is_configured_again_goes_on(dac: Dac) -> None:
+    builder = NodeBuilder("configured")
+    configuration = {
+        "version": 1,
+        "disable_existing_loggers": False,
+        "handlers": {"oasis": {"()": Handler, "builder": builder}},
+        "loggers": {"configured": {"handlers": ["oasis"], "level": "INFO"}},
+    }
+    logger = logging.getLogger("configured")
+    logging.config.dictConfig(configuration)
+    with builder.start(dac.channel):
+        logger.info("before")
+        logging.config.dictConfig(configuration)
+        logger.info("after")
+        assert [sample["message"] for sample in dac.tail("configured/log", 2)] == ["before", "after"]
+    logger.handlers.clear()
+    assert dac.eventually("configured", "log", lambda _: True)["received"] == 2
+
+
+def test_records_after_the_shutdown_are_refused_and_say_so_once(dac: Dac) -> None:
+    builder = NodeBuilder("late")
+    logger = logging.getLogger("late")
+    with handled(logger, Handler(builder)):
+        with builder.start(dac.channel):
+            logger.info("in time")
+        with pytest.warns(oasis.NodeEndedWarning, match="a sample of log after the shutdown"):
+            logger.info("late")
+        logger.info("later")
+    assert dac.eventually("late", "log", lambda _: True)["received"] == 1

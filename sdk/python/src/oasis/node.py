@@ -37,6 +37,7 @@ Overflow: TypeAlias = Literal["drop-newest", "drop-oldest"] | float
 _running: weakref.WeakSet[Node] = weakref.WeakSet()
 _ending: set[Node] = set()
 _has_ended = False
+_is_logging = False
 
 
 def now() -> int:
@@ -48,9 +49,13 @@ def log(wanted: str | None = None) -> None:
     """Log connections, refusals and probe failures of nodes to standard error.
 
     `wanted` is a filter such as "info" or "oasis_probe=debug"; the default is the environment variable OASIS_LOG, else "warn".
-    Raises ValueError for an invalid filter, and for a second call in one process.
+    A second call changes nothing, nor does one in a child of `fork`, which logs as its parent does.
+    Raises ValueError for an invalid filter.
     """
-    _native.log(os.environ.get("OASIS_LOG", "warn") if wanted is None else wanted)
+    global _is_logging
+    if not _is_logging:
+        _native.log(os.environ.get("OASIS_LOG", "warn") if wanted is None else wanted)
+        _is_logging = True
 
 
 def warn_of_end(name: str, level: int = 3) -> bool:
@@ -139,8 +144,8 @@ class Node:
         self.has_warned_of_end = False
         self._plan = plan
         self._end_lock = threading.Lock()
-        plan.belong_to(self)
         _running.add(self)
+        plan.belong_to(self)
         processes.prepare_end()
 
     @property
@@ -292,13 +297,21 @@ def has_ended() -> bool:
     return _has_ended
 
 
-def _shutdown_all() -> None:
-    global _has_ended
-    _has_ended = True
+def shutdown() -> None:
+    """Shut down all nodes of this process: before `os._exit` and `os.exec*`, and where a worker of a server ends.
+
+    It waits as `Node.shutdown` does. A later `oasis.watch` starts another node.
+    """
     for node in [*_running, *_ending]:
         # A refusal was a warning.
         with contextlib.suppress(ConnectionRefusedError):
             node.shutdown()
+
+
+def _shutdown_at_end() -> None:
+    global _has_ended
+    _has_ended = True
+    shutdown()
 
 
 def _begin_child() -> None:
@@ -308,7 +321,7 @@ def _begin_child() -> None:
     _ending.clear()
 
 
-processes.at_end(_shutdown_all)
+processes.at_end(_shutdown_at_end)
 processes.at_fork(_begin_child)
 
 

@@ -13,6 +13,7 @@ from oasis import _native, processes
 from oasis.errors import RefusedWarning
 
 if TYPE_CHECKING:
+    from oasis.logging import Records
     from oasis.node import Node
 
 Step: TypeAlias = Callable[[_native.NodeBuilder], None]
@@ -31,6 +32,7 @@ class Plan:
         dac_name: str | None,
         default_name: str | None,
     ) -> None:
+        self.logs: dict[str, Records] = {}
         self._arguments = (name, config, tem, dac_name, default_name)
         self._steps: list[Step] = []
         self._dac: str | None = None
@@ -51,6 +53,12 @@ class Plan:
         """Start the node."""
         self._dac = dac
         return self.native.start(dac, _report)
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the node has started and was shut down."""
+        node = None if self._node is None else self._node()
+        return self._node is not None and (node is None or not node.is_running)
 
     def belong_to(self, node: Node) -> None:
         """Remember the node, which does not live longer because of that."""

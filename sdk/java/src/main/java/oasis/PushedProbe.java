@@ -1,5 +1,6 @@
 package oasis;
 
+import java.lang.ref.WeakReference;
 import java.time.Instant;
 import java.util.concurrent.atomic.AtomicReference;
 
@@ -9,7 +10,8 @@ import java.util.concurrent.atomic.AtomicReference;
  * @param <S> the class of the samples
  */
 public final class PushedProbe<S> {
-    private static final ThreadLocal<Scratch> SCRATCH = ThreadLocal.withInitial(Scratch::new);
+    /** Weak: a thread of a server lives longer than the class loader of a program, and must not keep it. */
+    private static final ThreadLocal<WeakReference<Scratch>> SCRATCH = new ThreadLocal<>();
 
     private final SampleType<S> type;
     private final Ring ring;
@@ -30,6 +32,16 @@ public final class PushedProbe<S> {
         private final Writer row = new Writer.Row(SampleType.MAX_ROW);
         /** Set while a row is written: an accessor of a sample may flush another probe. */
         private boolean isUsed;
+
+        static Scratch ofThread() {
+            WeakReference<Scratch> known = SCRATCH.get();
+            Scratch scratch = known == null ? null : known.get();
+            if (scratch == null) {
+                scratch = new Scratch();
+                SCRATCH.set(new WeakReference<>(scratch));
+            }
+            return scratch;
+        }
     }
 
     /** Returns nanoseconds since 1970-01-01 UTC by the clock that samples are stamped with. */
@@ -53,7 +65,7 @@ public final class PushedProbe<S> {
         if (!enabled) {
             return true;
         }
-        Scratch scratch = SCRATCH.get();
+        Scratch scratch = Scratch.ofThread();
         if (scratch.isUsed) {
             return write(time, sample, new Writer.Row(SampleType.MAX_ROW));
         }

@@ -126,7 +126,7 @@ lint-java: maven ## Compile Java with all warnings as errors
 	cd sdk/java && $(MVN) test-compile
 
 lint-go: go ## Check formatting and lints of Go alone
-	@unformatted=$$("$$($(GO) env GOROOT)/bin/gofmt" -l sdk/go tests/end_to_end/otlp/go); test -z "$$unformatted" || { echo "not formatted (gofmt -w sdk/go tests/end_to_end/otlp/go): $$unformatted"; exit 1; }
+	@unformatted=$$("$$($(GO) env GOROOT)/bin/gofmt" -l sdk/go tests/end_to_end/otlp/go packaging/tests); test -z "$$unformatted" || { echo "not formatted (gofmt -w sdk/go tests/end_to_end/otlp/go packaging/tests): $$unformatted"; exit 1; }
 	cd sdk/go && $(GO) vet ./...
 	cd tests/end_to_end/otlp/go && $(GO) vet ./...
 

@@ -1,5 +1,5 @@
 # The packages of a release, in dist/. packaging/README.md says how a release is made.
-# No part of `make test`: a build takes 10 to 15 minutes, the tests 5, and both need root or a kernel that lends it.
+# No part of `make test`: a build takes 10 to 15 minutes, the tests 8, and both need root or a kernel that lends it.
 
 ##@ Packages (dist/)
 
@@ -97,7 +97,7 @@ package-sums:
 test-chart: $(HELM) chart-tools ## Render the chart with many values and check its objects: a minute
 	@packaging/tests/chart --helm $(HELM) --objects target/tools/bin/objects $(if $(wildcard target/debug/oasis),--program target/debug/oasis)
 
-test-packages: package-tools test-chart ## Install and use what is in dist/, also under systemd: 7 minutes, as root
+test-packages: package-tools test-chart ## Install and use what is in dist/, also under systemd: 8 minutes, as root
 	$(ROOT) packaging/tests/all dist $(PACKAGE_VERSION) $(PACKAGE_ARCH) $(PACKAGE_TREE)
 
 package-tools:

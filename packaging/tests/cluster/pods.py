@@ -156,6 +156,9 @@ class Pod:
 
     def start(self) -> None:
         self.prepare()
+        self.start_containers()
+
+    def start_containers(self) -> None:
         self.containers = [self._start(container) for container in self.spec["containers"]]
 
     def probe(self, which: str) -> int:
@@ -281,12 +284,15 @@ def test(cluster: Cluster, helm: str, checker: str, chart: Path) -> None:
     print("  a user of the DAC signs in at a relay")
 
     # The DAC goes and comes back: an upgrade of its image or settings.
-    before = archived(dac)
+    before, sequences = archived(dac), past(dac, "heartbeat")
     took = dac_pod.stop()
     print(f"  DAC ended {took:.1f} s after SIGTERM, of {dac_pod.spec['terminationGracePeriodSeconds']} s")
-    newer = Objects(helm, checker, chart, [*ALL_PARTS, "dac.settings.log.topic_seconds=600"],
-                    {**objects.secrets["line-oasis-tokens"], "admin": base64.b64encode(f"oasis_12345678_{'n' * 43}".encode()).decode()},
-                    objects.secrets["line-oasis-tls"])  # fmt: skip
+    # Another token of the administrator, and the others as an editor leaves them.
+    tokens = {
+        part: base64.b64encode(base64.b64decode(text) + b"\n").decode() for part, text in objects.secrets["line-oasis-tokens"].items()
+    }
+    tokens["admin"] = base64.b64encode(f"oasis_12345678_{'n' * 43}".encode()).decode()
+    newer = Objects(helm, checker, chart, [*ALL_PARTS, "dac.settings.log.topic_seconds=600"], tokens, objects.secrets["line-oasis-tls"])
     annotations = [one.named("StatefulSet", "line-oasis-dac")["spec"]["template"]["metadata"]["annotations"] for one in (objects, newer)]
     assert annotations[0] != annotations[1], "other settings make no other pod"
     cluster.objects = newer
@@ -297,10 +303,19 @@ def test(cluster: Cluster, helm: str, checker: str, chart: Path) -> None:
     new_admin = cluster.client("line-oasis-dac-0", f"line-oasis-dac.{NAMESPACE}.svc", newer.secret("line-oasis-tokens", "admin"))
     assert dac.get("/api/v1/nodes")[0] == 401, "the token of before is still good"
     assert before <= archived(new_admin), "the archive lost instances"
+    assert sequences and sequences <= past(new_admin, "heartbeat"), "the archive lost samples"
     wait_until("ada is still there", signed_in)
     check_samples(new_admin, "processor")
     check_samples(cluster.client("line-oasis-relay-0", service, newer.secret("line-oasis-tokens", "admin")), "processor")
     print("  after an upgrade: same archive, accounts and nodes; another token of the administrator")
+
+    # Killed, as for want of memory: the kubelet starts the container again, and nothing before it.
+    dac_pod.containers[0].kill()
+    dac_pod.start_containers()
+    dac_pod.wait_ready()
+    assert sequences <= past(new_admin, "heartbeat"), "the archive lost samples"
+    check_samples(new_admin, "processor")
+    print("  the same after kill -9")
 
     # A node that starts while the DAC is away, with the certificate of before.
     node_pod = cluster.pods["line-oasis-node-0"]
@@ -405,6 +420,12 @@ def archived(client: Client) -> set[str]:
     """Instances that the archive has, once it has some."""
     instances = wait_until("the archive has instances", lambda: client.json("/api/v1/archive/instances")["instances"])
     return {f"{one['node']}/{one['instance']}" for one in instances}
+
+
+def past(client: Client, instance: str) -> set[int]:
+    """Sequence numbers of the samples that the DAC has of its node."""
+    answer = client.json(f"/api/v1/samples?node={HOST}&instance={instance}&from=-1h")
+    return {sample["sequence"] for message in answer["messages"] if message["event"] == "samples" for sample in message["samples"]}
 
 
 def check_samples(client: Client, instance: str) -> None:

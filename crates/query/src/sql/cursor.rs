@@ -2,12 +2,15 @@
 
 use super::{
     plan::RowFilter,
-    table::{KEYS, Samples, show_time},
+    table::{EPOCH, INSTANCE, KEYS, NODE, OFFSET, RUN, SEQUENCE, STATE, Samples, TIME, TIME_NS, show_time},
 };
 use bytes::Bytes;
-use oasis_format::table::Cell;
+use oasis_format::table::{Cell, Column, ColumnType};
 use oasis_store::{Past, PastItem, Series};
-use oasis_wire::{batch::Batch, quantity::Offset};
+use oasis_wire::{
+    batch::{Batch, Values},
+    quantity::Offset,
+};
 use rusqlite::{
     Error, ffi,
     vtab::{Context, Filters, VTabCursor},
@@ -139,6 +142,21 @@ impl Open {
         self.batch.header().first_sequence.wrapping_add(self.row as u64)
     }
 
+    /// The value of a metric that is a number and never absent, from its decoded column.
+    fn number(&self, column: &Column) -> Option<Cell<'static>> {
+        let Some(Values::Fixed(values)) = self.batch.values(column.metric()) else { return None };
+        let bits = *values.get(self.row)?;
+        match &column.kind {
+            _ if column.absent_metric().is_some() => None,
+            ColumnType::Int(_) => Some(Cell::Int(bits.cast_signed())),
+            ColumnType::Uint(_) => Some(Cell::Uint(bits)),
+            ColumnType::Real32 => Some(Cell::Real32(f32::from_bits(bits as u32))),
+            ColumnType::Real64 => Some(Cell::Real64(f64::from_bits(bits))),
+            ColumnType::Boolean => Some(Cell::Boolean(bits != 0)),
+            ColumnType::Text | ColumnType::Enum(_) | ColumnType::Json(_) => None,
+        }
+    }
+
     fn set(&self, context: &mut Context, column: &str, cell: &Cell<'_>) -> rusqlite::Result<()> {
         match cell {
             Cell::Int(value) => context.set_result(value),
@@ -186,17 +204,12 @@ unsafe impl VTabCursor for Cursor {
         self.metrics = last.map_or(0, |last| columns[last].metric().max(absent) + 1);
         (self.past, self.batch) = (None, None);
         self.pieces.clear();
-        let is_wanted =
-            |asked: &Option<String>, name: &str| asked.as_deref().is_none_or(|asked| asked == name);
-        self.left = match self.wanted.is_empty {
+        let RowFilter { node, instance, is_empty, .. } = &self.wanted;
+        self.left = match is_empty {
             true => VecDeque::new(),
             false => {
-                let all = self.samples.instances();
-                let all = all.map_err(|error| Error::ModuleError(error.to_string()))?;
-                let of = |(node, instance): &(String, String)| {
-                    is_wanted(&self.wanted.node, node) && is_wanted(&self.wanted.instance, instance)
-                };
-                all.into_iter().filter(of).collect()
+                let all = self.samples.instances(node.as_deref(), instance.as_deref());
+                all.map_err(|error| Error::ModuleError(error.to_string()))?.into()
             }
         };
         self.advance()
@@ -212,19 +225,22 @@ unsafe impl VTabCursor for Cursor {
 
     fn column(&self, context: &mut Context, at: i32) -> rusqlite::Result<()> {
         let Some(open) = &self.batch else { return Ok(()) };
-        let at = usize::try_from(at).unwrap_or(usize::MAX);
-        match KEYS.get(at) {
-            Some(&"time") => context.set_result(show_time(open.time())),
-            Some(&"node") => context.set_result(&*open.series.node),
-            Some(&"instance") => context.set_result(&*open.series.instance),
-            Some(&"sequence") => open.set_whole(context, "sequence", open.sequence()),
-            Some(&"state") => context.set_result(open.batch.header().state),
-            Some(&"time_ns") => open.set_whole(context, "time_ns", open.time()),
-            Some(&"run") => context.set_result(open.series.run.to_string()),
-            Some(&"epoch") => context.set_result(open.series.epoch.to_string()),
-            Some(_) => open.set_whole(context, "offset", open.offset()),
-            None => {
-                let Some(column) = self.samples.table.columns.get(at - KEYS.len()) else { return Ok(()) };
+        match at {
+            TIME => context.set_result(show_time(open.time())),
+            NODE => context.set_result(&*open.series.node),
+            INSTANCE => context.set_result(&*open.series.instance),
+            SEQUENCE => open.set_whole(context, "sequence", open.sequence()),
+            STATE => context.set_result(open.batch.header().state),
+            TIME_NS => open.set_whole(context, "time_ns", open.time()),
+            RUN => context.set_result(open.series.run.to_string()),
+            EPOCH => context.set_result(open.series.epoch.to_string()),
+            OFFSET => open.set_whole(context, "offset", open.offset()),
+            metric => {
+                let at = usize::try_from(metric).unwrap_or(usize::MAX) - KEYS.len();
+                let Some(column) = self.samples.table.columns.get(at) else { return Ok(()) };
+                if let Some(number) = open.number(column) {
+                    return open.set(context, &column.name, &number);
+                }
                 let named = column.absent_metric().and_then(|at| open.batch.value(at, open.row));
                 // Reads only this value: building the whole sample would allocate for each row.
                 let Some(value) = open.batch.value(column.metric(), open.row) else { return Ok(()) };

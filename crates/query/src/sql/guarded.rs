@@ -49,7 +49,7 @@ impl GuardedSql {
         for probe_type in history.types()? {
             let samples = Samples::visible(history.clone(), probe_type, sight.clone(), stop.clone());
             // A type without visible instances would tell that there are others.
-            if !samples.instances()?.is_empty() {
+            if !samples.instances(None, None)?.is_empty() {
                 visible.push(samples);
             }
         }

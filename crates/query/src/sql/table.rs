@@ -33,7 +33,12 @@ pub const KEYS: [&str; 9] =
 pub const TIME: i32 = 0;
 pub const NODE: i32 = 1;
 pub const INSTANCE: i32 = 2;
+pub const SEQUENCE: i32 = 3;
+pub const STATE: i32 = 4;
 pub const TIME_NS: i32 = 5;
+pub const RUN: i32 = 6;
+pub const EPOCH: i32 = 7;
+pub const OFFSET: i32 = 8;
 
 /// A type and the source of its samples.
 #[derive(Debug)]
@@ -59,13 +64,24 @@ impl Samples {
         Self { history, probe_type, table, sight, stop }
     }
 
-    /// Node and name of its visible instances, in order.
+    /// Node and name of its visible instances, in order. `node` and `instance` restrict them, if given.
     ///
     /// # Errors
     /// If the catalogue cannot be read.
-    pub fn instances(&self) -> Result<Vec<(String, String)>, ReadError> {
-        let mut all = self.history.instances_of(&self.probe_type)?;
-        all.retain(|(node, instance)| self.sight.instance(node, instance));
+    pub fn instances(
+        &self,
+        node: Option<&str>,
+        instance: Option<&str>,
+    ) -> Result<Vec<(String, String)>, ReadError> {
+        let mut all = match (node, instance) {
+            // A join asks for one after the other: listing all for each would take longer than reading it.
+            (Some(node), Some(instance)) => vec![(node.to_owned(), instance.to_owned())],
+            _ => self.history.instances_of(&self.probe_type)?,
+        };
+        let is_wanted = |asked: Option<&str>, name: &str| asked.is_none_or(|asked| asked == name);
+        all.retain(|(of_node, name)| {
+            is_wanted(node, of_node) && is_wanted(instance, name) && self.sight.instance(of_node, name)
+        });
         Ok(all)
     }
 }

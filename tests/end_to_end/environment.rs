@@ -137,3 +137,38 @@ fn each_command_of_the_documented_table_is_tried() {
 
 /// Commands that do not fail at once: one speaks on standard input, one enrolls over TLS only.
 const UNTRIED: [(&str, &str); 2] = [("mcp", "OASIS_URL"), ("node", "OASIS_URL")];
+
+#[test]
+fn the_file_of_the_user_is_read_if_none_is_named() {
+    let home = tempfile::tempdir().unwrap();
+    fs::create_dir(home.path().join("oasis")).unwrap();
+    let file = home.path().join("oasis/oasis.toml");
+    fs::write(&file, format!("[archive]\ndirectory = {NO_FOLDER:?}\n")).unwrap();
+    let said = |name: &str, value: &str| {
+        let mut command = oasis();
+        command.env("XDG_CONFIG_HOME", home.path()).env(name, value).args(["archive", "show"]);
+        let output = command.stdin(Stdio::null()).output().unwrap();
+        assert!(!output.status.success());
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let found = said("LANG", "C");
+    assert!(found.starts_with(&format!("configuration: {}\n", file.display())), "{found}");
+    assert!(found.contains(NO_FOLDER), "{found}");
+    let other = said("OASIS_CONFIG", NO_FILE);
+    assert!(other.contains(NO_FILE) && !other.contains("configuration: "), "{other}");
+    // An empty name is no file.
+    let none = said("OASIS_CONFIG", "");
+    assert!(!none.contains(NO_FOLDER), "{none}");
+}
+
+#[test]
+fn an_answer_names_the_dac_that_nobody_named() {
+    let said = |arguments: &[&str]| {
+        let output = oasis().args(arguments).stdin(Stdio::null()).output().unwrap();
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let unnamed = said(&["list"]);
+    assert!(unnamed.starts_with("dac: http://127.0.0.1:7070\n"), "{unnamed}");
+    let named = said(&["list", "--url", NO_DAC]);
+    assert!(!named.contains("dac: "), "{named}");
+}

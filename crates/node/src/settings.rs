@@ -226,7 +226,7 @@ impl NodeSettings {
     /// # Errors
     /// The file cannot be read or parsed, or a variable has an invalid value.
     pub fn load(file: Option<&Path>) -> Result<Self, SettingsError> {
-        let named = env::var_os("OASIS_CONFIG").map(PathBuf::from);
+        let named = env::var_os("OASIS_CONFIG").filter(|path| !path.is_empty()).map(PathBuf::from);
         let settings = match file.or(named.as_deref()) {
             Some(path) => Self::read(path)?,
             None => Self::default(),

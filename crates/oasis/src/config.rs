@@ -1,5 +1,6 @@
 //! The configuration file: TOML, with the names of the flags. `docs/reference/oasis.toml` documents every key by being the default.
 
+mod default_file;
 #[cfg(feature = "live")]
 mod features;
 mod file;
@@ -23,11 +24,24 @@ pub use sections::Config;
 
 use crate::private_file;
 use anyhow::Context;
-use std::{fs::File, io::Read, path::Path};
+use std::{
+    fs::File,
+    io::Read,
+    path::{Path, PathBuf},
+};
 
 impl Config {
-    /// A file, or the defaults.
-    pub fn read(path: Option<&Path>) -> anyhow::Result<Self> {
+    /// The file that is named, else that of the user or of the host, or the defaults.
+    pub fn read(named: Option<&Path>) -> anyhow::Result<Self> {
+        Self::read_file(Self::file(named).as_deref())
+    }
+
+    /// The file that [`Config::read`] reads.
+    pub fn file(named: Option<&Path>) -> Option<PathBuf> {
+        default_file::find(named, true)
+    }
+
+    fn read_file(path: Option<&Path>) -> anyhow::Result<Self> {
         let Some(path) = path else { return Ok(Self::default()) };
         let mut bytes = Vec::new();
         let file = File::open(path);

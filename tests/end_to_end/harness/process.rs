@@ -40,6 +40,7 @@ pub fn program(path: &Path) -> Command {
     // None is in the developer's home.
     command
         .env_remove("STATE_DIRECTORY")
+        .env("XDG_CONFIG_HOME", state_home())
         .env("XDG_STATE_HOME", state_home())
         .env("XDG_DATA_HOME", data_home());
     command

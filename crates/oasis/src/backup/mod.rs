@@ -82,6 +82,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
 }
 
 fn parts(arguments: &Arguments) -> anyhow::Result<Parts> {
+    let file = Config::file(arguments.config.as_deref());
     let mut config = Config::read(arguments.config.as_deref())?;
     let named = |flag: &Option<String>| flag.clone().filter(|folder| !folder.is_empty());
     let replace = |setting: &mut String, flag: &Option<String>| {
@@ -113,7 +114,7 @@ fn parts(arguments: &Arguments) -> anyhow::Result<Parts> {
     if !archive.is_empty() && !Path::new(archive).is_dir() {
         bail!("{archive} (archive.directory) is no folder: a backup would lack the samples");
     }
-    Parts::of(&config, arguments.config.as_deref())
+    Parts::of(&config, file.as_deref())
 }
 
 /// Writes all parts. Returns the bytes of the files.

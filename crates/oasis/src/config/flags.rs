@@ -1,6 +1,6 @@
 //! The flags that override the configuration file.
 
-use super::Config;
+use super::{Config, default_file};
 use crate::{
     live::arguments::{Addresses, Common, PageAddress, Probes},
     live::probe_choice,
@@ -15,9 +15,14 @@ use std::path::{Path, PathBuf};
 const STANDARD_PROBES: [&str; 4] = ["processor", "memory", "network", "heartbeat"];
 
 impl Config {
-    /// The file named on the command line, or the defaults.
+    /// As [`Config::read`].
     pub fn load(common: &Common) -> anyhow::Result<Self> {
         Self::read(common.config.as_deref())
+    }
+
+    /// The file that is named, else that of the user, or the defaults. The folders of the host belong to its service.
+    pub fn load_of_user(common: &Common) -> anyhow::Result<Self> {
+        Self::read_file(default_file::find(common.config.as_deref(), false).as_deref())
     }
 
     /// Applies the flags that say where devices are: they replace those of the file.

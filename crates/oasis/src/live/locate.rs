@@ -12,7 +12,10 @@ use std::{
     fmt::Display,
     path::PathBuf,
     str::FromStr,
-    sync::mpsc::{self, RecvTimeoutError},
+    sync::{
+        Once,
+        mpsc::{self, RecvTimeoutError},
+    },
     thread,
     time::Duration,
 };
@@ -67,7 +70,10 @@ impl Located {
                 bail!("--dac-name needs the TEM that knows this name: use --tem URL")
             }
             (Some(url), _) => Ok(server(url)),
-            (None, None) => Ok(server(DEFAULT_URL.parse().map_err(|why: String| anyhow!(why))?)),
+            (None, None) => {
+                report_dac(DEFAULT_URL);
+                Ok(server(DEFAULT_URL.parse().map_err(|why: String| anyhow!(why))?))
+            }
         }
     }
 
@@ -96,7 +102,7 @@ impl Located {
                 list.holder_of_all([target.node.as_str()])?
             }
         };
-        warn_if_late(found);
+        self.report_found(found);
         Ok((Some(found.name.clone()), list.server(found)?))
     }
 
@@ -112,8 +118,16 @@ impl Located {
             (None, []) => list.only()?,
             (None, targets) => list.holder_of_all(targets.iter().map(|target| target.node.as_str()))?,
         };
-        warn_if_late(found);
+        self.report_found(found);
         Ok(list.server(found)?)
+    }
+
+    /// Says which DAC was found, if none was named.
+    fn report_found(&self, found: &DacView) {
+        warn_if_late(found);
+        if self.dac_name.is_none() {
+            report_dac(format_args!("{} at {}", found.name, Visible(&found.doors)));
+        }
     }
 
     /// Returns the DACs that a follower of these instances may follow, best first: those that are named, or those that the TEM lists.
@@ -211,6 +225,12 @@ pub fn variable<T: FromStr<Err: Display>>(name: &str) -> anyhow::Result<Option<T
     value
         .map(|value| value.parse().map_err(|why| anyhow!("{why}")).with_context(|| format!("in {name}")))
         .transpose()
+}
+
+/// Says once which DAC answers, although no flag or variable names it.
+fn report_dac(dac: impl Display) {
+    static SAID: Once = Once::new();
+    SAID.call_once(|| eprintln!("dac: {dac}"));
 }
 
 /// A late DAC may be reachable all the same: perhaps only the TEM does not hear it.

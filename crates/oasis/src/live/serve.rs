@@ -50,8 +50,9 @@ const NODE_POLL_INTERVAL: Duration = Duration::from_millis(50);
 pub async fn up(arguments: arguments::Up) -> anyhow::Result<()> {
     let mut stop = Stop::listen()?;
     check_one_archive(&arguments)?;
-    let mut config =
-        Config::load(&arguments.common)?.with_addresses(arguments.addresses).with_probes(arguments.probes)?;
+    let mut config = Config::load_of_user(&arguments.common)?
+        .with_addresses(arguments.addresses)
+        .with_probes(arguments.probes)?;
     config.tem.mdns |= arguments.mdns;
     config.place_archive(arguments.no_archive);
     let archive = config.archive.directory.clone();
@@ -103,7 +104,7 @@ fn devices_of(gateway: &Gateway) -> Fact {
 pub async fn demo(arguments: arguments::Demo) -> anyhow::Result<()> {
     let mut stop = Stop::listen()?;
     let folder = tempfile::Builder::new().prefix("oasis-demo-").tempdir()?;
-    let mut config = Config::load(&arguments.common)?.with_addresses(arguments.addresses);
+    let mut config = Config::load_of_user(&arguments.common)?.with_addresses(arguments.addresses);
     config.rules.files.push(demo::write_rules(folder.path())?);
     // Simulated samples belong into no archive, and simulated alarms into no folder of rules.
     config.archive.directory = folder.path().join("archive").to_string_lossy().into_owned();

@@ -163,6 +163,8 @@ def main() -> None:
         check(project)
         for name in ["dac", "node", "tem", "relay"]:
             project.running[name].check_confinement()
+            if name != "node":
+                wait_until(f"{name} is healthy", lambda name=name: project.is_healthy(name), explain=project.running[name].log)
         print("  samples at DAC and relay")
         project.down()
         for name in ["node", "tem", "relay"]:

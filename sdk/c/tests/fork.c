@@ -1,11 +1,13 @@
 /* A node in C and the children of its process: the DAC is the first argument, the number of children the second one.
  *
- * Threads log while it forks. Each child is refused by what it inherits, and then takes three samples at a node of its own. */
+ * Threads log while it forks. Each child is refused by what it inherits, and then takes three samples at a node of its own.
+ * A program that a child executes has none of the node's descriptors: it is this one, with their number as its argument. */
 
 #define _POSIX_C_SOURCE 200809L
 
 #include <oasis.h>
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -79,7 +81,33 @@ static int be_child(const char *dac) {
   return 0;
 }
 
+enum { DESCRIPTORS = 1024 };
+
+static int count_descriptors(void) {
+  int open = 0;
+  for (int file = 0; file < DESCRIPTORS; ++file) {
+    open += fcntl(file, F_GETFD) >= 0;
+  }
+  return open;
+}
+
+/* An executed program has the descriptors that this one had before its node. */
+static void check_executed(char *program, int before) {
+  char number[16];
+  snprintf(number, sizeof number, "%d", before);
+  const pid_t child = fork();
+  if (child == 0) {
+    execl(program, program, number, (char *)NULL);
+    _exit(4);
+  }
+  int status = -1;
+  CHECK(waitpid(child, &status, 0) == child);
+  CHECK(status == 0);
+}
+
 int main(int count, char **arguments) {
+  const int before = count_descriptors();
+  if (count == 2) return before == atoi(arguments[1]) ? 0 : 1;
   CHECK(count == 3);
   CHECK(oasis_node_builder_from_file(NULL, &builder) == OASIS_STATUS_OK);
   CHECK(oasis_node_builder_pushed(builder, "counter", schema, 4096, &probe) == OASIS_STATUS_OK);
@@ -102,6 +130,7 @@ int main(int count, char **arguments) {
     fflush(stdout);
     CHECK(oasis_probe_flush(probe, &row, sizeof row) == OASIS_STATUS_OK);
   }
+  check_executed(arguments[0], before);
   atomic_store(&is_over, true);
   for (int at = 0; at < THREADS; ++at) {
     pthread_join(threads[at], NULL);

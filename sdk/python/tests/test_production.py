@@ -245,7 +245,7 @@ def test_each_task_of_celery_is_stored(dac: Dac, tmp_path: Path, more: tuple[str
 
 
 def test_a_child_that_leaves_without_exit_handlers_delivers_before(dac: Dac, tmp_path: Path) -> None:
-    ran = run(dac, write(tmp_path, "child.py"))
+    ran = run(dac, "-W", "ignore::DeprecationWarning", write(tmp_path, "child.py"))
     assert (ran.returncode, ran.stderr) == (0, "")
     until_received(dac, "child", "work", 2)
     assert len(received(dac, "child", "work")) == 2

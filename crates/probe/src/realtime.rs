@@ -116,11 +116,14 @@ mod system {
     }
 
     pub fn set_priority(priority: u8) -> io::Result<()> {
-        let parameters = libc::sched_param { sched_priority: priority.into() };
+        let policy = libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK;
+        // SAFETY: a structure of numbers.
+        let mut parameters: libc::sched_param = unsafe { mem::zeroed() };
+        parameters.sched_priority = priority.into();
+        // By its number, because the function of musl refuses every call.
         // SAFETY: 0 is the calling thread; the parameters are only read. Threads that it starts do not inherit them.
-        done(unsafe {
-            libc::sched_setscheduler(0, libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK, &raw const parameters)
-        })
+        let answer = unsafe { libc::syscall(libc::SYS_sched_setscheduler, 0, policy, &raw const parameters) };
+        done(if answer == 0 { 0 } else { -1 })
     }
 
     pub fn lock_memory() -> io::Result<()> {
@@ -174,6 +177,21 @@ mod tests {
         assert!(matches!(&state.cores, Grant::No(why) if why.contains("numbered")), "{state:?}");
         assert!(matches!(state.priority, Grant::No(_)), "{state:?}");
         assert!(!state.is_complete());
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_thread_has_the_priority_that_was_granted() {
+        let (priority, policy) = thread::spawn(|| {
+            let state = RealTime { priority: Some(1), ..RealTime::default() }.apply("node");
+            // SAFETY: 0 is the calling thread.
+            (state.priority, unsafe { libc::syscall(libc::SYS_sched_getscheduler, 0) })
+        })
+        .join()
+        .unwrap();
+        let wanted = libc::c_long::from(libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK);
+        // Without the right to it, the system refuses.
+        assert_eq!(priority == Grant::Yes, policy == wanted, "{priority:?}, policy {policy}");
     }
 
     #[test]

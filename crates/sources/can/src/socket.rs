@@ -15,7 +15,7 @@ use std::{
 };
 
 /// Bytes of ancillary data that the kernel passes: a counter of 4 bytes and its head.
-const CONTROL_BYTES: usize = 64;
+const CONTROL_BYTES: u8 = 64;
 /// `SOL_CAN_RAW`: the level of options of raw CAN sockets.
 const CAN_RAW_LEVEL: libc::c_int = 101;
 /// The protocol of raw CAN sockets.
@@ -98,11 +98,12 @@ impl FrameSocket {
         let mut frame = ReceivedFrame { bytes: [0; FD_BYTES], length: 0, dropped_before: 0 };
         let mut part = libc::iovec { iov_base: frame.bytes.as_mut_ptr().cast(), iov_len: frame.bytes.len() };
         // Ancillary data begins with a number of 64 bits.
-        let mut control = [0_u64; CONTROL_BYTES / 8];
+        let mut control = [0_u64; CONTROL_BYTES as usize / 8];
         // SAFETY: all zeros are a valid head without buffers.
         let mut head: libc::msghdr = unsafe { mem::zeroed() };
         (head.msg_iov, head.msg_iovlen) = (&raw mut part, 1);
-        (head.msg_control, head.msg_controllen) = (control.as_mut_ptr().cast(), CONTROL_BYTES);
+        // The C libraries have different types of lengths.
+        (head.msg_control, head.msg_controllen) = (control.as_mut_ptr().cast(), CONTROL_BYTES.into());
         let flags = libc::MSG_TRUNC | if waits { 0 } else { libc::MSG_DONTWAIT };
         // SAFETY: both buffers have the lengths that the head says, and outlive the call. `MSG_TRUNC` returns the length of a longer datagram, and
         // writes no further.

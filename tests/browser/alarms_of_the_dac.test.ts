@@ -359,6 +359,7 @@ it('shows hostile and long names as text, and fits on a phone', async () => {
   );
   stub.set(hot({ rule: 'a'.repeat(64), instance: `${'very long '.repeat(20)}`, message: 'b'.repeat(500) }));
   await open({ viewport: { width: 390, height: 844 } });
+  await visit.page.getByTestId('open-menu').click();
   await openList();
   await expect.poll(() => rows().count()).toBe(2);
   await rows().first().getByTestId('alarm-more').click();

@@ -39,6 +39,7 @@ for (const [name, viewport] of [
     });
     const check = { intact: true, records: 9, first: 1, head: `9:${'0f'.repeat(32)}`, findings: [] };
     await visit.page.route('**/api/v1/audit-log/check', (route) => route.fulfill({ json: check }));
+    if (name === 'phone') await visit.page.getByTestId('open-menu').click();
     await visit.page.getByTestId('open-audit-log').click();
     const lines = visit.page.getByTestId('audit-record');
     await expect.poll(() => lines.count()).toBe(2);

@@ -89,7 +89,10 @@ it('draws between chosen ends, with a logarithmic axis, and says why it cannot',
 });
 
 it('colors a gauge by thresholds of its own', async () => {
-  await visit.page.locator('.dv-default-tab-content').filter({ hasText: 'gauge' }).first().click();
+  await visit.page.keyboard.press('a');
+  await part('kind-gauge').locator('..').click();
+  await part('pick-engine-temperature').check();
+  await part('add-panel').click();
   await part('gauge').waitFor();
   await part('gauge').getByTestId('panel-settings').click();
   await part('settings-unit').fill('K');

@@ -110,7 +110,6 @@ it('opens panels that fit the schema of each instance', async () => {
         'plant',
         'plant \u00b7 load',
         'plant \u00b7 states',
-        'plant \u00b7 load gauge',
         'log',
         'log \u00b7 events',
         'wind',

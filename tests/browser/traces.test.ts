@@ -129,6 +129,9 @@ async function openTab(title: string): Promise<void> {
   await visit.page.locator('.dv-default-tab-content').getByText(title, { exact: true }).click();
 }
 
+const groupOf = (title: string) =>
+  visit.page.locator('.dv-groupview', { has: visit.page.getByText(title, { exact: true }) });
+
 it('lists traces, and shows the spans of one as a waterfall', async () => {
   await openTab('spans \u00b7 traces');
   await expect.poll(() => part('trace').count()).toBe(20);
@@ -156,12 +159,16 @@ it('lists traces, and shows the spans of one as a waterfall', async () => {
 });
 
 it('leads from a record and from a chart to the trace', async () => {
-  await openTab('log \u00b7 events');
-  await part('event-trace').click();
+  // The events of the spans are beside those of the log.
+  await groupOf('log \u00b7 events').getByTestId('event-trace').click();
   await expect.poll(rows).toEqual(['0 \u2716 turn', '1 pump', '1 \u2716 pump', '2 \u2716 valve']);
   await part('traces-back').click();
-  await openTab('spans \u00b7 events');
-  await part('event').filter({ hasText: 'valve' }).first().getByTestId('event-trace').click();
+  await groupOf('spans \u00b7 events')
+    .getByTestId('event')
+    .filter({ hasText: 'valve' })
+    .first()
+    .getByTestId('event-trace')
+    .click();
   await expect.poll(() => part('span-row').count()).toBe(4);
   expect(await visit.page.getByTestId('traces').count()).toBe(1);
 });

@@ -8,11 +8,13 @@ import type { ActiveDock } from '../state/active_dock.ts';
 import { isViewOnly } from '../state/mode.ts';
 import { type PanelSpec, targetsOf } from '../state/panel_kinds.ts';
 import { titleOf } from '../state/panel_titles.ts';
+import { firstOfTogether } from '../state/panels.ts';
 import { strings } from '../strings/strings.ts';
 import { keyOf } from '../wire/target.ts';
 import type { Geometry } from './geometry.ts';
 import { HeadActions } from './head_actions.ts';
 import { Restartable } from './restartable.ts';
+import { divide } from './side_by_side.ts';
 import { Tab } from './tab.ts';
 
 /** Maximum number of rows; further instances become tabs. */
@@ -22,6 +24,9 @@ const CHART_SHARE = 0.64;
 
 /** Share of the height for ledger, alarms and test runs, at the bottom. */
 const BOOKS_SHARE = 0.28;
+
+/** Share of the height for a panel of the main area, once it is not all of it any more. */
+const MAIN_SHARE = 0.5;
 
 /** Size in pixels from which a group is split for another panel. */
 const WIDE = 640;
@@ -77,6 +82,7 @@ export class Dock implements ActiveDock {
   /** Opens, closes and renames panels until the dock has the given ones. */
   sync(specs: readonly PanelSpec[]): void {
     this.specs = specs;
+    const fresh = specs.filter(({ id }) => !this.api.getPanel(id));
     this.quietly(() => {
       const wanted = new Set(specs.map(({ id }) => id));
       for (const panel of [...this.api.panels]) {
@@ -84,9 +90,12 @@ export class Dock implements ActiveDock {
       }
       for (const spec of specs) {
         const panel = this.api.getPanel(spec.id);
-        if (!panel) this.add(spec);
+        if (!panel) this.open(spec);
         else if (panel.title !== titleOf(spec)) panel.setTitle(titleOf(spec));
       }
+      const [only] = fresh;
+      const opened = fresh.length === 1 && placeOf(only) === 'main' && this.api.getPanel(only.id);
+      if (opened && specs.length > 1) this.api.maximizeGroup(opened);
     });
   }
 
@@ -144,12 +153,33 @@ export class Dock implements ActiveDock {
     this.host.dispose();
   }
 
+  /** Opens a panel, or all that open together with it. */
+  private open(spec: PanelSpec): void {
+    if (this.api.hasMaximizedGroup()) this.api.exitMaximizedGroup();
+    const first = this.api.getPanel(firstOfTogether.get(spec.id) ?? '');
+    // A place that others share is not divided: they would lose it.
+    if (!first || first.group.panels.length > 1) {
+      this.add(spec);
+      return;
+    }
+    const others = this.specs.filter(
+      ({ id }) => firstOfTogether.get(id) === first.id && !this.api.getPanel(id),
+    );
+    const divided = others.map((other) => ({ id: other.id, component: other.kind, title: titleOf(other) }));
+    divide(this.api, first, divided);
+  }
+
   private add(spec: PanelSpec): void {
     const common = { id: spec.id, component: spec.kind, title: titleOf(spec) };
     const { panels } = this.api;
     const beside = this.siblings(spec);
     if (panels.length === 0) {
       this.api.addPanel(common);
+      return;
+    }
+    if (placeOf(spec) === 'main') {
+      const initialHeight = this.api.height * MAIN_SHARE;
+      this.api.addPanel({ ...common, initialHeight, position: { direction: 'above' } });
       return;
     }
     if (placeOf(spec) === 'roomiest') {

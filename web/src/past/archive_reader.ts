@@ -68,6 +68,12 @@ export class ArchiveReader {
     return this.stored.state === 'there';
   }
 
+  /** Whether the DAC has an archive; undefined until it has answered. */
+  get hasArchive(): boolean | undefined {
+    const { state } = this.stored;
+    return state === 'unknown' ? undefined : state === 'there';
+  }
+
   /** Requests the time span of an instance in the archive, unless it is known. */
   lookUp(target: Target, now: number): void {
     this.stored.lookUp(target, now);

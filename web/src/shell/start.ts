@@ -8,7 +8,7 @@ import { followAnnotations } from '../state/annotations.ts';
 import { followArchiveCondition } from '../state/archive_condition.ts';
 import { takeLeftOff } from '../state/arrival.ts';
 import { awaited, newestOfAllAway } from '../state/away.ts';
-import { defaultChoice } from '../state/choice.ts';
+import { byRegistration, defaultChoice } from '../state/choice.ts';
 import { followHealth } from '../state/dac_health.ts';
 import { followDacs } from '../state/dacs.ts';
 import { dashboard, missing } from '../state/dashboard.ts';
@@ -127,7 +127,7 @@ function followPanels(stream: StreamClient): void {
  * registers one instance after another.
  */
 function chooseOnFirstSight(): void {
-  const candidates = () => (registry.value?.instances ?? []).filter(isWanted);
+  const candidates = () => byRegistration(registry.value?.instances ?? []).filter(isWanted);
   const settle = () => {
     const { targets } = defaultChoice(candidates());
     if (panels.peek().length === 0 && targets.length > 0) openDefault(targets);

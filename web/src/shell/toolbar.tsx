@@ -1,7 +1,8 @@
+import { useSignal } from '@preact/signals';
 import { SEVERITIES } from '../alarms/alarm.ts';
 import { alarmSource, attention } from '../alarms/book.ts';
 import { exportCsv, exportPicture } from '../commands/export.ts';
-import { IconButton } from '../components/icon.tsx';
+import { Icon, IconButton } from '../components/icon.tsx';
 import { openAlarms, worstOpen } from '../state/alarm_count.ts';
 import { mayReadAuditLog } from '../state/audit_log.ts';
 import { dacList } from '../state/dacs.ts';
@@ -14,55 +15,119 @@ import { strings } from '../strings/strings.ts';
 
 const words = strings.toolbar;
 
+/** The buttons of the page; on a narrow screen behind a menu. */
 export function Toolbar() {
+  const isOpen = useSignal(false);
   return (
-    <div class="toolbar" role="toolbar" aria-label={words.title}>
+    <>
+      <span class={bellClass('toolbar-toggle')}>
+        <button
+          type="button"
+          class="button"
+          aria-expanded={isOpen.value}
+          aria-controls="toolbar"
+          data-testid="open-menu"
+          onClick={() => {
+            isOpen.value = !isOpen.value;
+          }}
+        >
+          <Icon name="menu" />
+          {words.menu}
+        </button>
+        <AlarmCount />
+      </span>
+      <Buttons
+        isOpen={isOpen.value}
+        onDone={() => {
+          isOpen.value = false;
+        }}
+      />
+    </>
+  );
+}
+
+function Buttons({ isOpen, onDone }: { isOpen: boolean; onDone: () => void }) {
+  const short = words.words;
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: a key on one of its buttons is a click, too
+    <div
+      class={isOpen ? 'toolbar is-open' : 'toolbar'}
+      id="toolbar"
+      role="toolbar"
+      aria-label={words.title}
+      onClick={onDone}
+    >
       <IconButton
         icon="search"
         label={strings.palette.open}
+        word={short.search}
         testId="open-palette"
         onClick={() => open('palette')}
       />
       <DacsButton />
-      <IconButton icon="add" label={words.add} testId="open-add" onClick={() => open('add')} />
+      <IconButton
+        icon="add"
+        label={words.add}
+        word={short.add}
+        testId="open-add"
+        onClick={() => open('add')}
+      />
       <Bell />
       <IconButton
         icon="ledger"
         label={words.ledger}
+        word={short.ledger}
         testId="open-ledger"
         onClick={() => openSingle('ledger')}
       />
       <IconButton
         icon="flag"
         label={words.testRuns}
+        word={short.testRuns}
         testId="open-test-runs"
         onClick={() => openSingle('test-runs')}
       />
       <IconButton
         icon="control"
         label={words.control}
+        word={short.control}
         testId="open-control"
         onClick={() => open('control')}
       />
-      <IconButton icon="note" label={words.note} testId="open-note" onClick={() => open('note')} />
+      <IconButton
+        icon="note"
+        label={words.note}
+        word={short.note}
+        testId="open-note"
+        onClick={() => open('note')}
+      />
       <IconButton
         icon="image"
         label={words.picture}
+        word={short.picture}
         testId="export-picture"
         onClick={() => void exportPicture()}
       />
-      <IconButton icon="table" label={words.csv} testId="export-csv" onClick={exportCsv} />
+      <IconButton icon="table" label={words.csv} word={short.csv} testId="export-csv" onClick={exportCsv} />
       <IconButton
         icon="download"
         label={words.samples}
+        word={short.samples}
         testId="open-sample-export"
         onClick={() => open('sample-export')}
       />
-      <IconButton icon="layout" label={words.layout} testId="open-layout" onClick={() => open('layout')} />
+      <IconButton
+        icon="layout"
+        label={words.layout}
+        word={short.layout}
+        testId="open-layout"
+        onClick={() => open('layout')}
+      />
       {mayAdminister.value && (
         <IconButton
           icon="people"
           label={strings.accounts.open}
+          word={short.accounts}
           testId="open-accounts"
           onClick={() => open('accounts')}
         />
@@ -70,6 +135,7 @@ export function Toolbar() {
       <IconButton
         icon={theme.value === 'dark' ? 'light' : 'dark'}
         label={words.theme[theme.value]}
+        word={short.theme[theme.value]}
         testId="toggle-theme"
         onClick={toggleTheme}
       />
@@ -77,11 +143,18 @@ export function Toolbar() {
         <IconButton
           icon="audit"
           label={strings.auditLog.open}
+          word={short.audit}
           testId="open-audit-log"
           onClick={() => open('audit-log')}
         />
       )}
-      <IconButton icon="help" label={words.help} testId="open-help" onClick={() => open('help')} />
+      <IconButton
+        icon="help"
+        label={words.help}
+        word={short.help}
+        testId="open-help"
+        onClick={() => open('help')}
+      />
     </div>
   );
 }
@@ -89,22 +162,33 @@ export function Toolbar() {
 /** How many alarms need attention, in the color of the worst of them. */
 function Bell() {
   const count = openAlarms.value;
-  const worst = worstOpen.value;
   return (
-    <span class={count > 0 ? `alarm-bell has-alarms severity-${worst}` : 'alarm-bell'} data-severity={worst}>
+    <span class={bellClass('')} data-severity={worstOpen.value}>
       <IconButton
         icon="bell"
         label={alarmSource.value.kind === 'server' && count > 0 ? bySeverity() : words.alarms(count)}
+        word={words.words.alarms}
         testId="open-alarms"
         onClick={() => openSingle('alarms')}
       />
-      {count > 0 && (
-        <span class="alarm-count" aria-hidden="true" data-testid="alarm-count">
-          {count > 99 ? '99+' : count}
-        </span>
-      )}
+      <AlarmCount testId="alarm-count" />
     </span>
   );
+}
+
+function AlarmCount({ testId }: { testId?: string }) {
+  const count = openAlarms.value;
+  if (count === 0) return null;
+  return (
+    <span class="alarm-count" aria-hidden="true" data-testid={testId}>
+      {count > 99 ? '99+' : count}
+    </span>
+  );
+}
+
+function bellClass(more: string): string {
+  const state = openAlarms.value > 0 ? `has-alarms severity-${worstOpen.value}` : '';
+  return `alarm-bell ${more} ${state}`;
 }
 
 /** The number of alarms of each severity, worst first. */
@@ -125,6 +209,7 @@ function DacsButton() {
     <IconButton
       icon="dacs"
       label={dacs.length > 0 ? strings.dacs.open(live, dacs.length) : strings.dacs.openUnknown}
+      word={words.words.dacs}
       testId="open-dacs"
       onClick={() => open('dacs')}
     />

@@ -2,10 +2,11 @@ import { useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
 import { useSize } from '../components/use_size.ts';
 import { keyOfRow, type TreeRow, treeRows } from '../state/tree.ts';
-import { TreeGone, TreeInstance, TreeNodeHead } from './tree_node.tsx';
+import { TreeGone, TreeRules } from './tree_fold.tsx';
+import { TreeInstance, TreeNodeHead } from './tree_node.tsx';
 
 /** Heights of rows in rem, equal to those of the style sheet. */
-const HEIGHTS = { node: 3.6, instance: 3.05, gone: 3.05 } as const;
+const HEIGHTS = { node: 3.6, instance: 3.05, rules: 3.05, gone: 3.05 } as const;
 /** Rows drawn beyond each edge, so that scrolling and arrow keys always find rows. */
 const BEYOND = 6;
 
@@ -49,6 +50,8 @@ function Row({ row }: { row: TreeRow }) {
       return <TreeNodeHead node={row.node} count={row.count} />;
     case 'instance':
       return <TreeInstance entry={row.entry} metric={row.metric} />;
+    case 'rules':
+      return <TreeRules count={row.count} isOpen={row.isOpen} />;
     case 'gone':
       return <TreeGone nodes={row.nodes} isOpen={row.isOpen} />;
   }

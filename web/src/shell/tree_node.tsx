@@ -5,7 +5,7 @@ import { formatHertz, shortType } from '../format/name.ts';
 import { formatShare } from '../format/number.ts';
 import { formatRoughAge } from '../format/time.ts';
 import { unwatch, watch } from '../state/actions.ts';
-import { awayFor, isGoneListOpen } from '../state/away.ts';
+import { awayFor } from '../state/away.ts';
 import { cardState } from '../state/freshness.ts';
 import { cellsOf, chosenKeys, isConnected, nodeOf } from '../state/store.ts';
 import {
@@ -77,27 +77,6 @@ function Overhead({ overhead }: { overhead: OverheadEntry }) {
     >
       {` · ${words.overhead(formatShare(overhead.cpu))}`}
     </span>
-  );
-}
-
-/** Expands and collapses the nodes that have been offline for long. */
-export function TreeGone({ nodes, isOpen }: { nodes: number; isOpen: boolean }) {
-  return (
-    <button
-      type="button"
-      class="tree-gone"
-      aria-expanded={isOpen}
-      title={words.goneTip}
-      data-testid="gone-nodes"
-      onClick={() => {
-        isGoneListOpen.value = !isOpen;
-      }}
-    >
-      <span class="tree-gone-sign" aria-hidden="true">
-        {isOpen ? '\u25be' : '\u25b8'}
-      </span>
-      {words.gone(nodes)}
-    </button>
   );
 }
 

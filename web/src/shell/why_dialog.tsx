@@ -15,6 +15,7 @@ import type { PastState } from '../past/reads.ts';
 import type { GapMark } from '../series/causes.ts';
 import { byBrowser, byBrowserOfDac, byNode } from '../state/alarm_clock.ts';
 import { openDialog } from '../state/dialogs.ts';
+import { enumeratorOf } from '../state/enumerators.ts';
 import { borrow } from '../state/panels.ts';
 import { entryOf } from '../state/registry.ts';
 import { cellsOf } from '../state/store.ts';
@@ -159,8 +160,11 @@ function Facts({ found, entry }: { found: Explained; entry: Entry | undefined })
   add('severity', severity && strings.alarms.severities[severity]);
   const state = entry?.state ?? (found.of === 'alarm' ? found.alarm.state : undefined);
   add('state', state && alarmWords.states[state]);
-  add('value', value === undefined ? undefined : formatQuantity(value, unit, false));
-  add('limit', limit === undefined ? undefined : formatQuantity(limit, unit, false));
+  const judged = { ...of, value, limit, unit };
+  const named = (one: number | undefined) =>
+    enumeratorOf(judged, one) ?? (one === undefined ? undefined : formatQuantity(one, unit, false));
+  add('value', named(value));
+  add('limit', named(limit));
   add('since', since === undefined ? undefined : formatInstant(byBrowser(node, since)));
   add('sequence', entry?.sequence === undefined ? undefined : formatInteger(entry.sequence));
   add('missing', entry?.missing === undefined ? undefined : formatInteger(entry.missing));

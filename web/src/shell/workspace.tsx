@@ -12,11 +12,13 @@ import { setDock } from '../state/active_dock.ts';
 import { isTemAlone } from '../state/dacs.ts';
 import { missing } from '../state/dashboard.ts';
 import { sharedNames } from '../state/names.ts';
+import { type PanelSpec, targetsOf } from '../state/panel_kinds.ts';
 import { titleOf } from '../state/panel_titles.ts';
 import { closePanel, panels, revealed } from '../state/panels.ts';
-import { connection, registry } from '../state/store.ts';
 import { strings } from '../strings/strings.ts';
+import { keyOf, type Target } from '../wire/target.ts';
 import { DacTable } from './dac_table.tsx';
+import { Empty } from './empty.tsx';
 
 const MissingDashboard = lazy(async () => (await import('./missing_dashboard.tsx')).MissingDashboard);
 
@@ -88,7 +90,7 @@ function Stack() {
   }, [shown]);
   return (
     <div class="stack" data-testid="stack" ref={place}>
-      {panels.value.map((spec) => (
+      {chartsFirst(panels.value).map((spec) => (
         <section
           key={spec.id}
           class={`stack-panel is-${spec.kind}`}
@@ -118,19 +120,19 @@ function Stack() {
   );
 }
 
-function Empty() {
-  const words = strings.main;
-  const [title, text] = !registry.value
-    ? [words.loadingTitle, strings.lossReason[connection.value.reason]]
-    : registry.value.instances.length === 0
-      ? [words.noNodesTitle, words.noNodesText]
-      : [words.emptyTitle, words.emptyText];
-  return (
-    <section class="empty" data-testid="empty">
-      <h2>{title}</h2>
-      <p>{text}</p>
-    </section>
-  );
+/** Returns the panels with a chart before the card of its instance: on a small screen, the first screen has only one of them. */
+function chartsFirst(specs: readonly PanelSpec[]): PanelSpec[] {
+  const sorted: PanelSpec[] = [];
+  for (const spec of specs) {
+    const before = sorted.at(-1);
+    if (before?.kind !== 'instance' || !isOf(spec, before.target)) sorted.push(spec);
+    else sorted.splice(-1, 0, spec);
+  }
+  return sorted;
+}
+
+function isOf(spec: PanelSpec, target: Target): boolean {
+  return spec.kind !== 'instance' && targetsOf(spec).some((other) => keyOf(other) === keyOf(target));
 }
 
 /** Whether the window is too narrow for panels side by side. The width equals that of the style sheets. */

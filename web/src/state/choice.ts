@@ -32,6 +32,11 @@ export function defaultChoice(instances: readonly Candidate[]): DefaultChoice {
   };
 }
 
+/** Returns instances in the order in which they have registered, which no name changes. */
+export function byRegistration(instances: readonly InstanceEntry[]): InstanceEntry[] {
+  return [...instances].sort((one, other) => one.id - other.id);
+}
+
 function firstOf(instances: readonly Candidate[]): Candidate[] {
   const [first] = instances;
   if (!first) return [];

@@ -54,6 +54,17 @@ export function openPanels(contents: readonly PanelContent[]): void {
   panels.value = [...panels.peek(), ...contents.map((content) => ({ ...content, id: freshId() }))];
 }
 
+/** The first of the panels that opened together, by each of the others: the dock divides its place among them. */
+export const firstOfTogether = new Map<string, string>();
+
+/** Replaces a panel by others, which are all to be seen. */
+export function openTogether(id: string, [first, ...others]: readonly PanelContent[]): void {
+  if (first === undefined) return;
+  const specs = others.map((content) => ({ ...content, id: freshId() }));
+  for (const spec of specs) firstOfTogether.set(spec.id, id);
+  panels.value = panels.peek().flatMap((spec) => (spec.id === id ? [{ ...first, id }, ...specs] : [spec]));
+}
+
 /** The panel that somebody has asked for last: on a narrow screen it may be far below. */
 export const revealed = signal<{ readonly id: string } | undefined>(undefined);
 
@@ -73,6 +84,7 @@ export function openSettings(id: string): void {
 }
 
 export function closePanel(id: string): void {
+  firstOfTogether.delete(id);
   panels.value = panels.peek().filter((spec) => spec.id !== id);
 }
 

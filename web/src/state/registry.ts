@@ -23,8 +23,20 @@ export function applyRegistry(change: RegistryChange): void {
   }
   registry.value = {
     nodes: [...nodes.values()].sort((one, other) => (one.name < other.name ? -1 : 1)),
-    instances: [...instances.values()].sort((one, other) => one.id - other.id),
+    instances: inOrder([...instances.values()]),
   };
+}
+
+/** Sorts by node, then by the order of registration. Comparing 20,000 numbers is cheaper than as many names. */
+function inOrder(entries: InstanceEntry[]): InstanceEntry[] {
+  const byNode = new Map<string, InstanceEntry[]>();
+  for (const entry of entries.sort((one, other) => one.id - other.id)) {
+    const known = byNode.get(entry.node);
+    if (known) known.push(entry);
+    else byNode.set(entry.node, [entry]);
+  }
+  const sorted = [...byNode].sort(([one], [other]) => (one < other ? -1 : 1));
+  return sorted.flatMap(([, found]) => found);
 }
 
 /** Returns the entry of an instance; reading it in a computed value follows changes. */

@@ -116,6 +116,12 @@ export class SequenceLedger {
     this.isEpochNew = true;
   }
 
+  /** The next batch is the first one again: nothing is missing before it. */
+  restart(): void {
+    this.expected = undefined;
+    this.clearAnnouncements(false);
+  }
+
   epochChanged(at: number): void {
     this.isEpochNew = true;
     if (this.expected !== undefined) this.addEvent({ at, cause: 'epoch_changed', count: 0 });

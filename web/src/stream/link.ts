@@ -8,6 +8,7 @@ const FIRST_PING_MS = 150;
 const PING_MS = 2000;
 const SILENCE_MS = 5000;
 const CONNECT_MS = 3000;
+const ASLEEP_MS = 60_000;
 
 export type LinkStep = 'connect' | 'ping' | 'give-up';
 
@@ -27,6 +28,16 @@ export class Link {
   private due = 0;
   private isConnecting = false;
   private lastReceived = 0;
+
+  /** When the DAC was heard last. */
+  get heardAt(): number {
+    return this.lastReceived;
+  }
+
+  /** Whether nothing was read for so long that the browser must have stopped the page: the DAC answers each ping. */
+  isAsleep(now: number): boolean {
+    return this.phase === 'connected' && now - this.lastReceived > ASLEEP_MS;
+  }
 
   constructor(random: () => number) {
     this.backoff = new Backoff(random);

@@ -166,6 +166,8 @@ export type ClientMessage =
       instance: string;
       resume?: string;
       from?: 'earliest';
+      /** Only so many of the newest samples of the past. */
+      last?: number;
       overflow?: 'latest';
       ahead: true;
       gaps: true;

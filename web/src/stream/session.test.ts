@@ -22,6 +22,8 @@ class Bench {
   readonly session = new Session(() => 1);
   readonly sent: Sent[] = [];
   readonly requested: string[] = [];
+  /** Numbers of the requests, by their places in `requested`. */
+  readonly ids = new Map<number, number>();
   readonly dropped: number[] = [];
   connects = 0;
   closes = 0;
@@ -35,8 +37,10 @@ class Bench {
     for (const action of this.session.drainActions()) {
       if (action.do === 'send') this.sent.push(JSON.parse(action.text));
       else if (action.do === 'connect') this.connects++;
-      else if (action.do === 'request') this.requested.push(action.path);
-      else if (action.do === 'cancel') this.dropped.push(action.id);
+      else if (action.do === 'request') {
+        this.ids.set(this.requested.length, action.id);
+        this.requested.push(action.path);
+      } else if (action.do === 'cancel') this.dropped.push(action.id);
       else this.closes++;
     }
   }
@@ -123,6 +127,13 @@ class Bench {
     this.settle();
   }
 
+  /** Answers the first look into the archive. */
+  answerArchive(status: number): void {
+    const id = this.ids.get(this.requested.findIndex((path) => path.startsWith('api/v1/archive')));
+    this.session.answered(id ?? 0, { instances: [] }, status, this.now);
+    this.settle();
+  }
+
   snapshot(): Snapshot {
     return this.session.drainSnapshot(this.now) ?? {};
   }
@@ -157,6 +168,46 @@ describe('a session', () => {
     expect(snapshot.watches).toMatchObject([{ key: KEY, status: 'live', schema: { version: '1.1' } }]);
     expect(snapshot.samples).toMatchObject([{ key: KEY, sequence: 3, values: [30] }]);
     expect(bench.session.drainSnapshot(bench.now)).toBeUndefined();
+  });
+
+  it('asks for the newest samples first, and for all in memory only without an archive', () => {
+    bench.session.watch(PROCESSOR);
+    bench.settle();
+    bench.welcome();
+    bench.register();
+    expect(bench.last('subscribe')).toMatchObject({ last: 1000 });
+    expect(bench.last('subscribe')).not.toHaveProperty('from');
+    bench.subscribed(900);
+    bench.batch(901);
+    bench.answerArchive(404);
+    expect(bench.sent.slice(-2)).toMatchObject([
+      { op: 'unsubscribe' },
+      { op: 'subscribe', from: 'earliest' },
+    ]);
+    bench.subscribed();
+    bench.batch(1, 901, 0, 0);
+    expect(bench.loss()).toMatchObject({ missing: 0, unexplained: 0 });
+  });
+
+  it('begins with the present life of the DAC, whose nodes may count from 1 again', () => {
+    bench.session.watch(PROCESSOR);
+    bench.settle();
+    bench.welcome();
+    bench.register();
+    bench.epoch = 'e0';
+    bench.subscribed(500);
+    bench.batch(601, 3, 0, 500);
+    bench.say({ op: 'epoch', topic: 3, epoch: 'e1', offset: 0 });
+    bench.batch(1, 1, 0, 0);
+    expect(bench.loss()).toMatchObject({ missing: 0, unexplained: 0, events: [] });
+    expect(bench.snapshot().samples ?? bench.session.positions()).toMatchObject([{ sequence: 1 }]);
+  });
+
+  it('is content with the newest samples if there are no older ones', () => {
+    bench.session.watch(PROCESSOR);
+    bench.connect();
+    bench.answerArchive(404);
+    expect(bench.last('unsubscribe')).toBeUndefined();
   });
 
   it('subscribes to an instance when it is registered', () => {
@@ -419,6 +470,32 @@ describe('missing samples', () => {
     bench.welcome();
     bench.register();
     expect(bench.last('subscribe')).toMatchObject({ resume: 'e2:2 run-1@14' });
+  });
+
+  it('are read newest first after a long interruption, if there is an archive', () => {
+    bench.batch(11);
+    bench.answerArchive(200);
+    bench.lose();
+    bench.pass(70_000);
+    bench.welcome();
+    bench.register();
+    expect(bench.last('subscribe')).toMatchObject({ last: 1000 });
+    expect(bench.last('subscribe')).not.toHaveProperty('resume');
+    bench.subscribed(900);
+    bench.batch(901);
+    expect(bench.loss()).toMatchObject({ missing: 0, unexplained: 0 });
+  });
+
+  it('are read newest first after the browser has stopped the page', () => {
+    bench.batch(11);
+    bench.answerArchive(200);
+    bench.now += 17 * 60_000;
+    bench.batch(12);
+    expect(bench.closes).toBe(1);
+    bench.pass(200);
+    bench.welcome();
+    bench.register();
+    expect(bench.last('subscribe')).toMatchObject({ last: 1000 });
   });
 
   it('are left to the charts after a long interruption', () => {

@@ -39,7 +39,7 @@ export type Action =
  * itself, and resumes each watched instance at its position.
  */
 export class Session {
-  private readonly archive = new ArchiveReader(
+  private readonly archive: ArchiveReader = new ArchiveReader(
     {
       request: (path) => this.request(path),
       cancel: (id) => this.actions.push({ do: 'cancel', id }),
@@ -54,6 +54,7 @@ export class Session {
   private readonly traffic = new Traffic();
   private readonly subscriptions = new Subscriptions({
     registry: () => (this.link.phase === 'connected' && this.isRegistryKnown ? this.registry : undefined),
+    hasArchive: () => this.archive.hasArchive,
     send: (message) => this.send(message),
     onSubscribed: (target, now) => {
       this.archive.lookUp(target, now);
@@ -132,6 +133,7 @@ export class Session {
   // Events of the connection.
 
   text(data: string, now: number): void {
+    if (this.hasSlept(now)) return;
     this.link.received(now);
     this.traffic.add(data.length);
     const message = parseServerMessage(data);
@@ -139,6 +141,7 @@ export class Session {
   }
 
   binary(bytes: Uint8Array, now: number): void {
+    if (this.hasSlept(now)) return;
     this.link.received(now);
     this.traffic.add(bytes.length);
     try {
@@ -148,6 +151,14 @@ export class Session {
       // A batch without a valid header belongs to no instance; the next one may be valid.
       if (!(error instanceof DecodeError)) throw error;
     }
+  }
+
+  /** Ends a connection that has slept, as on a phone: what waits in its socket is old, and a new one begins with the newest samples. */
+  private hasSlept(now: number): boolean {
+    if (!this.link.isAsleep(now)) return false;
+    this.actions.push({ do: 'close' });
+    this.closed('silent', undefined, now);
+    return true;
   }
 
   /** Handles a batch that a door has decoded; `bytes` is its size on the wire. */
@@ -160,8 +171,11 @@ export class Session {
 
   /** Handles the answer to an HTTP request; the status is 0 if there was none. */
   answered(id: number, answer: unknown, status: number, now: number): void {
-    if (id !== this.commandsRequest) this.archive.answered(id, answer, status, now);
-    else {
+    if (id !== this.commandsRequest) {
+      const before = this.archive.hasArchive;
+      this.archive.answered(id, answer, status, now);
+      if (before === undefined && this.archive.hasArchive === false) this.subscriptions.archiveMissing();
+    } else {
       this.commandsRequest = undefined;
       this.disables.read(answer);
       for (const { dirty } of this.subscriptions.watches()) dirty.loss = true;
@@ -175,7 +189,8 @@ export class Session {
   }
 
   closed(reason: LossReason, code: number | undefined, now: number): void {
-    if (this.link.phase === 'connected') this.lostAt = now;
+    // A page that slept has missed more than the time since the socket was closed.
+    if (this.link.phase === 'connected') this.lostAt = this.link.isAsleep(now) ? this.link.heardAt : now;
     this.link.lost(reason, code, now);
     this.commands.disconnected(now);
     this.subscriptions.disconnected();

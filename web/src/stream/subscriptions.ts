@@ -7,7 +7,7 @@ import { Watch } from './watch.ts';
 /** Pause before the next attempt if the DAC refuses an instance that its registry lists: the registry is about to change. */
 const RETRY_MS = 300;
 /** After a longer interruption, charts read the missed samples from the archive: sending all of them would delay live ones. */
-const CATCH_UP_MS = 60_000;
+export const CATCH_UP_MS = 60_000;
 
 type Distributed<T, K extends string> = T extends unknown ? Omit<T, K> : never;
 
@@ -18,6 +18,8 @@ export type OutgoingMessage = Distributed<ClientMessage, 'id'>;
 export interface Peer {
   /** Returns the registry; undefined until it has arrived. */
   registry(): RegistryBook | undefined;
+  /** Whether the DAC keeps samples in an archive; undefined until it has answered. */
+  hasArchive(): boolean | undefined;
   /** Sends a message and returns its number. */
   send(message: OutgoingMessage): number;
   /** Called when the subscription of an instance starts. */
@@ -83,7 +85,21 @@ export class Subscriptions {
   /** Handles that the connection is back; subscriptions follow when the registry has arrived. */
   reconnected(now: number, interruption: number): void {
     this.interruption = interruption;
-    for (const watch of this.byKey.values()) watch.reconnected(now, interruption);
+    for (const watch of this.byKey.values()) {
+      watch.reconnected(now, interruption);
+      // The newest samples come first, as on a page that has just been opened.
+      if (interruption > CATCH_UP_MS && this.peer.hasArchive()) watch.restart();
+    }
+  }
+
+  /** Handles that the DAC has no archive: what its memory has before the samples that were asked for comes with them. */
+  archiveMissing(): void {
+    for (const watch of this.byKey.values()) {
+      if (!watch.hasOlderInLog) continue;
+      this.unsubscribe(watch);
+      watch.restart();
+      this.subscribe(watch);
+    }
   }
 
   registered(registry: RegistryBook): void {
@@ -157,14 +173,19 @@ export class Subscriptions {
     const known = this.peer.registry();
     if (!known || watch.topic !== undefined) return;
     if (watch.status === 'failed' || [...this.pending.values()].includes(watch.key)) return;
-    if (!known.entry(watch.target)) {
+    const entry = known.entry(watch.target);
+    if (!entry) {
       watch.setStatus('absent');
       return;
     }
+    watch.updateEntry(entry);
     const resume = watch.position;
-    // Samples in the DAC's memory come first, so that a chart starts with a past.
     const late = this.interruption > CATCH_UP_MS ? { overflow: 'latest' as const } : {};
-    const place = resume === undefined ? { from: 'earliest' as const } : { resume, ...late };
+    // The newest samples come first: charts read what is older from the archive. Without one, the DAC's memory has the past.
+    const start =
+      this.peer.hasArchive() === false ? { from: 'earliest' as const } : { last: watch.recentSamples };
+    const place = resume === undefined ? start : { resume, ...late };
+    watch.isFromNewest = 'last' in place;
     const id = this.peer.send({ op: 'subscribe', ...watch.target, ...place, ahead: true, gaps: true });
     this.pending.set(id, watch.key);
     watch.setStatus('waiting');

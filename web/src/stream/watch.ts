@@ -36,6 +36,7 @@ const LOOK_BACK_MS = 60_000;
 /** Samples of that time: at most, and if the rate is unknown. */
 const MOST_LOOKED_BACK = 6000;
 const USUAL_LOOKED_BACK = 1000;
+const LEAST_LOOKED_BACK = 100;
 
 /** One watched instance: its position in the log, its ledger, its newest sample, its samples in memory. */
 export class Watch {
@@ -61,6 +62,10 @@ export class Watch {
   private counters: CounterRates | undefined;
   private epoch: string | undefined;
   private nextOffset = 0;
+  /** Whether the subscription asked for the newest samples only. */
+  isFromNewest = false;
+  /** The offset at which it began. */
+  private firstOffset = 0;
   /** Time of the newest sample that came in its turn. The sample that the page shows may be newer. */
   private newestInOrder: number | undefined;
   /** Whether the sample that the page shows came before its turn. */
@@ -110,10 +115,31 @@ export class Watch {
 
   /** A place somewhat before that where another page has left off, so that charts have a past. */
   private get lookBack(): string | undefined {
-    const { before, pace } = this;
-    if (before === undefined) return undefined;
+    return this.before && resumeAt(this.before, this.recentSamples);
+  }
+
+  /** Number of the newest samples to begin with: those of a minute, if they are not too many. */
+  get recentSamples(): number {
+    const { pace } = this;
     const samples = typeof pace === 'number' ? Math.ceil((pace * LOOK_BACK_MS) / 1000) : USUAL_LOOKED_BACK;
-    return resumeAt(before, Math.min(MOST_LOOKED_BACK, samples));
+    return Math.min(MOST_LOOKED_BACK, Math.max(LEAST_LOOKED_BACK, samples));
+  }
+
+  /** Whether the page began with the newest samples, and the DAC may have older ones in memory. */
+  get hasOlderInLog(): boolean {
+    return this.isFromNewest && this.topic !== undefined && this.firstOffset > 0;
+  }
+
+  /** Forgets all samples but the one on the card. The next ones are the newest, as on a page that has just been opened. */
+  restart(): void {
+    this.moved();
+    this.last = undefined;
+    this.before = undefined;
+    this.memory = this.schema && new Memory(this.schema);
+    this.ledger.restart();
+    this.intervals.clear();
+    this.rate.reset();
+    this.isPaceNew = true;
   }
 
   setStatus(status: WatchStatus['status'], problem?: string): void {
@@ -133,6 +159,7 @@ export class Watch {
   ): void {
     if (!this.changeType(schema)) return;
     this.topic = topic;
+    this.firstOffset = offset;
     this.startEpoch(epoch, offset, now);
     this.updateEntry(entry);
     this.status = 'live';
@@ -161,7 +188,9 @@ export class Watch {
   /** Offsets count in this epoch from here on. */
   startEpoch(epoch: string, offset: number, now: number): void {
     if (this.epoch === epoch) return;
-    if (this.epoch !== undefined) this.epochChanged(now);
+    // The newest samples may begin in an earlier life of the DAC: charts read that from the archive.
+    if (this.epoch !== undefined && this.isFromNewest) this.restart();
+    else if (this.epoch !== undefined) this.epochChanged(now);
     this.epoch = epoch;
     this.nextOffset = offset;
     if (this.topic !== undefined) this.ledger.startLog(logName(epoch, this.topic));

@@ -12,6 +12,8 @@ export const panelsStrings = {
     settings: 'Panel settings (i)',
     noSettings: 'The active panel has no settings: charts, gauges and numbers do.',
     close: (title: string) => `Close ${title}`,
+    maximize: (title: string) => `Maximize ${title} (m)`,
+    restore: (title: string) => `Show ${title} beside the others again (m)`,
     /** What a screen reader says; names of the docking library. */
     said: {
       panelOpened: (title: string) => `${title} opened`,

@@ -33,6 +33,8 @@ export const treeStrings = {
     gone: (nodes: number) =>
       nodes === 1 ? '1 node offline for over an hour' : `${nodes} nodes offline for over an hour`,
     goneTip: 'Nodes that have been offline for more than an hour; the archive keeps their history',
+    ofRules: (count: number) => (count === 1 ? '1 instance of rules' : `${count} instances of rules`),
+    ofRulesTip: 'What the DAC computes by rules: the results of alarms, and derived values',
     slowed: (hertz: string, wanted: string) => `${hertz} of ${wanted} Hz`,
     slowedTip: 'The node lowered the rate to keep its overhead within its budget.',
     overhead: (percent: string) => `${percent} overhead`,
@@ -47,6 +49,13 @@ export const treeStrings = {
     emptyText: 'Select an instance in the list to see its live values here.',
     loadingTitle: 'Connecting to the DAC',
     noNodesTitle: 'Waiting for a node',
-    noNodesText: 'The DAC is running, but no node has registered yet.',
+    noNodesText:
+      'The DAC is running, but no node has registered yet. Run one of these where OASIS is installed:',
+    commands: (host: string) => [
+      { command: `oasis node --dac ${host}:7071`, about: 'Watch a host with ready-made probes' },
+      { command: 'oasis init machine --lang python', about: 'Write a program that OASIS watches' },
+      { command: 'oasis demo --listen 127.0.0.1:0', about: 'See a simulated plant on a page of its own' },
+    ],
+    copy: (command: string) => `Copy ${command}`,
   },
 };

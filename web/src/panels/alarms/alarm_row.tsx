@@ -2,7 +2,6 @@ import { useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
 import { type Alarm, isInhibited, needsAttention } from '../../alarms/alarm.ts';
 import { Icon } from '../../components/icon.tsx';
-import { compared } from '../../format/compared.ts';
 import { formatAge, formatInstant } from '../../format/time.ts';
 import type { AlarmAction } from '../../state/alarm_actions.ts';
 import { mayAct } from '../../state/alarm_actions.ts';
@@ -11,6 +10,7 @@ import { now } from '../../state/now.ts';
 import { explainAlarm } from '../../state/why.ts';
 import { alarmListStrings } from '../../strings/alarm_list.ts';
 import { strings } from '../../strings/strings.ts';
+import { AlarmFigures } from '../shared/alarm_figures.tsx';
 import { AlarmActions } from './alarm_actions.tsx';
 
 const words = alarmListStrings.alarmList;
@@ -48,7 +48,7 @@ export function AlarmRow(props: { alarm: Alarm; onAct: (action: AlarmAction, com
       <div class="alarm-what">
         <p class="alarm-title">
           <strong class="alarm-severity">{strings.alarms.severities[severity]}</strong>{' '}
-          <bdi class="alarm-rule">{rule}</bdi> <Figures alarm={alarm} />
+          <bdi class="alarm-rule">{rule}</bdi> <AlarmFigures alarm={alarm} />
         </p>
         {message !== '' && (
           <p class="alarm-message">
@@ -110,12 +110,6 @@ export function AlarmRow(props: { alarm: Alarm; onAct: (action: AlarmAction, com
       )}
     </li>
   );
-}
-
-/** The value and the limit that it was compared with. */
-function Figures({ alarm: { value, limit, unit } }: { alarm: Alarm }) {
-  const text = compared(value, limit, unit);
-  return text === '' ? null : <span class="alarm-value">{text}</span>;
 }
 
 /** Reads the ticking clock. */

@@ -32,6 +32,16 @@ it('puts metrics of one unit on one chart, and counters apart', () => {
   ]);
 });
 
+it('makes a chart for each unit, those in alarm first', () => {
+  const units = ['m/s', 'Cel', 'bar', 'V', 'A', 'W', 'Hz', '%', 'By'];
+  const metrics = units.map((unit, index) => ({ name: `m${index}`, type: 'real64', unit }) as const);
+  const schema = parseSchema({ name: 'P', uuid: 'u', version: '1.0', metrics });
+  const names = planPanels(target, schema, new Set(['m1'])).map(
+    (panel) => panel.kind === 'series' && panel.sources[0].metrics[0],
+  );
+  expect(names).toEqual(['m1', 'm0', 'm2', 'm3', 'm4', 'm5', 'm6', 'm7', 'm8']);
+});
+
 it('knows the wind when it meets it', () => {
   const [first] = plan(
     { name: 'direction', type: 'real32', unit: 'deg' },
@@ -95,7 +105,7 @@ it('reads back a layout, and nothing that is none', () => {
   expect(parseLayout({ oasis: 'layout', version: 1, panels: [panels[0], panels[0]] })).toBeUndefined();
 });
 
-it('charts no line numbers and no identifiers of records, and opens no gauge for what was cut', () => {
+it('charts no line numbers, no identifiers of records, and nothing for what was cut', () => {
   const text = (name: string) => ({ name, type: 'string' }) as const;
   const cut = { name: 'cut', type: 'uint64', unit: 'By', kind: 'gauge', warn: { above: 0 } } as const;
   const planOf = (name: string, metrics: object[]) =>

@@ -1,6 +1,6 @@
 import type { Metric, Schema } from '@oasis/wire';
 import { formatUnit } from '../../format/unit.ts';
-import { findWind, hasLimits, isEvent, isLine, isState } from '../../series/metrics.ts';
+import { findWind, isEvent, isLine, isState } from '../../series/metrics.ts';
 import { partsOf } from '../../series/parts.ts';
 import { findPosition, sideOf } from '../../series/positions.ts';
 import type { PanelContent } from '../../state/panel_kinds.ts';
@@ -9,14 +9,23 @@ import type { Target } from '../../wire/target.ts';
 
 /** Most lines in one chart: more cannot be distinguished. */
 const LINES = 10;
-const CHARTS = 5;
+const CHARTS = 9;
 const PART_CHARTS = 4;
 /** The types that every SDK shares. Their metric `cut` counts bytes of texts that were too long. */
 const LOGS = 'OASIS::Program::LogProbe';
 const SPANS = 'OASIS::Program::SpanProbe';
 
-/** Returns the panels that suit a probe type, best first, from its schema alone. */
-export function planPanels(target: Target, schema: Schema): PanelContent[] {
+const NONE: ReadonlySet<string> = new Set();
+
+/**
+ * Returns the panels that suit a probe type, best first: a chart for each unit, those with a metric in alarm before others. They
+ * are shown together.
+ */
+export function planPanels(
+  target: Target,
+  schema: Schema,
+  alarmed: ReadonlySet<string> = NONE,
+): PanelContent[] {
   const { metrics } = schema;
   const panels: PanelContent[] = [];
   const position = findPosition(metrics);
@@ -24,9 +33,12 @@ export function planPanels(target: Target, schema: Schema): PanelContent[] {
   const wind = findWind(schema);
   if (wind) panels.push({ kind: 'rose', target, ...wind });
   const measured = metrics.filter((metric) => isLine(metric) && isMeasure(metric, schema));
-  const charts = groups(measured).map((group) => chart(target, group));
+  const isAlarmed = (group: readonly Metric[]) => group.some(({ name }) => alarmed.has(name));
+  const byUnit = groups(measured);
+  const urgent = byUnit.filter(isAlarmed).map((group) => chart(target, group));
+  const charts = byUnit.filter((group) => !isAlarmed(group)).map((group) => chart(target, group));
   const within = metrics.flatMap(partsOf).map(({ pattern, metric }) => partChart(target, pattern, metric));
-  panels.push(...charts.slice(0, CHARTS), ...within.slice(0, PART_CHARTS));
+  panels.push(...charts.slice(0, Math.max(0, CHARTS - urgent.length)), ...within.slice(0, PART_CHARTS));
   const isList = metrics.some(isEvent) || schema.name === SPANS;
   // Texts in a list are read one by one.
   const states = metrics
@@ -35,8 +47,7 @@ export function planPanels(target: Target, schema: Schema): PanelContent[] {
   if (states.length > 0) panels.push({ kind: 'states', sources: [{ target, metrics: states }] });
   if (isList) panels.unshift({ kind: 'events', targets: [target] });
   if (areSpans(metrics)) panels.unshift({ kind: 'traces', targets: [target] });
-  const limited = measured.find((metric) => hasLimits(metric) && metric.kind !== 'counter');
-  if (limited && !wind) panels.push({ kind: 'gauge', target, metric: limited.name });
+  panels.unshift(...urgent);
   // A heartbeat has no value: its regularity is shown.
   if (panels.length === 0) panels.push({ kind: 'histogram', target, metric: null });
   return panels;
@@ -63,7 +74,7 @@ function partChart(target: Target, pattern: string, { name, label }: Metric): Pa
   return { kind: 'series', sources: [{ target, metrics: [pattern] }], mode: 'lines', title: what };
 }
 
-/** Groups metrics by unit. */
+/** Returns the title of a chart. */
 function nameOf(group: readonly Metric[]): string {
   const labels = group.map(({ name, label }) => label ?? name);
   const [{ unit, kind }] = group;
@@ -76,7 +87,7 @@ function isShared(group: readonly Metric[]): boolean {
   return group.length >= 3 && group.every(({ kind, unit }) => kind === 'counter' && unit === '{jiffy}');
 }
 
-/** Metrics with one unit belong on one axis, counters apart from the rest. The largest groups come first. */
+/** Metrics with one unit belong on one axis, counters apart from the rest. */
 function groups(metrics: readonly Metric[]): Metric[][] {
   const byUnit = new Map<string, Metric[]>();
   for (const metric of metrics) {

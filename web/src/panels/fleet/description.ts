@@ -13,6 +13,8 @@ export const fleet = describePanel<'fleet'>({
   kind: 'fleet',
   name: 'Fleet',
   Panel: lazy(async () => (await import('./fleet_panel.tsx')).FleetPanel),
+  // A list of hundreds of rows needs the room.
+  place: 'main',
   // The panel keeps its place in a long list.
   isContinued: true,
   parse: (json) => ({ kind: 'fleet', ...parseFleet(json) }),

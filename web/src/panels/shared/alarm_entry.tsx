@@ -1,5 +1,4 @@
 import type { Entry } from '../../alarms/journal.ts';
-import { compared } from '../../format/compared.ts';
 import { formatInteger } from '../../format/number.ts';
 import { formatInstant } from '../../format/time.ts';
 import { byBrowser } from '../../state/alarm_clock.ts';
@@ -8,6 +7,7 @@ import { explainEntry } from '../../state/why.ts';
 import { historyStrings } from '../../strings/alarm_history.ts';
 import { alarmListStrings } from '../../strings/alarm_list.ts';
 import { strings } from '../../strings/strings.ts';
+import { AlarmFigures } from './alarm_figures.tsx';
 
 const words = historyStrings.history;
 const AROUND_MS = 30_000;
@@ -16,7 +16,6 @@ const AROUND_MS = 30_000;
 export function AlarmEntry({ entry, isPreview = false }: { entry: Entry; isPreview?: boolean }) {
   const { rule, node, instance, kind, severity, isKnown, principal, comment, cause, missing, isLate } = entry;
   const at = byBrowser(node, entry.time);
-  const figures = compared(entry.value, entry.limit, entry.unit);
   const notes = [
     missing !== undefined && words.missing(formatInteger(missing)),
     cause,
@@ -40,7 +39,7 @@ export function AlarmEntry({ entry, isPreview = false }: { entry: Entry; isPrevi
       </button>
       <span class="entry-kind">{words.entryKinds[kind] ?? kind}</span>
       <span class="entry-what">
-        <bdi class="alarm-rule">{rule}</bdi> <span class="alarm-value">{figures}</span>
+        <bdi class="alarm-rule">{rule}</bdi> <AlarmFigures alarm={entry} />
         <span class="alarm-where">
           <bdi>{[`${instance} ${strings.card.on(node)}`, ...notes].filter(Boolean).join(' \u00b7 ')}</bdi>
           {comment !== '' && <bdi class="alarm-comment">{` \u201c${comment}\u201d`}</bdi>}

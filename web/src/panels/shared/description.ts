@@ -13,8 +13,8 @@ export interface PanelDescription<K extends PanelKind> extends PanelLogic<Conten
   readonly Panel: FunctionComponent<{ readonly spec: SpecOf<K> }>;
   /** Whether the panel continues when its content changes; other panels begin anew. */
   readonly isContinued?: boolean;
-  /** The place where the dock opens the panel; beside charts of the same instances without. */
-  readonly place?: 'row' | 'roomiest' | 'bottom';
+  /** The place where the dock opens the panel; beside charts of the same instances without. `main`: all of it. */
+  readonly place?: 'row' | 'roomiest' | 'bottom' | 'main';
   /** Entries of the dialog that adds panels. */
   readonly choices?: readonly PanelChoice[];
 }

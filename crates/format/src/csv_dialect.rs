@@ -60,7 +60,8 @@ impl CsvDialect {
         }
         let name = time_format.unwrap_or("iso");
         let bad = || BadDialect::Times(name.to_owned());
-        let times = TimeForm::named(name, has_decimal_comma).ok_or_else(bad)?;
+        let is_written = |form: &TimeForm| !matches!(form, TimeForm::SerialDays { .. });
+        let times = TimeForm::named(name, has_decimal_comma).filter(is_written).ok_or_else(bad)?;
         if let TimeForm::Pattern(pattern) = &times {
             strtime::format(pattern, Timestamp::UNIX_EPOCH).map_err(|_| bad())?;
         }
@@ -78,7 +79,7 @@ impl CsvDialect {
         match &self.times {
             TimeForm::Number { unit, .. } => self.number(decimal(nanoseconds, *unit)),
             // RFC 3339, UTC, with all nine digits of a second: texts sort as times do.
-            TimeForm::Date(_) => format!("{:.9}", time()),
+            TimeForm::Date(_) | TimeForm::SerialDays { .. } => format!("{:.9}", time()),
             TimeForm::Pattern(pattern) => strtime::format(pattern, time()).unwrap_or_default(),
         }
     }
@@ -142,7 +143,7 @@ mod tests {
             assert_eq!(refused(delimiter(byte)), BadDialect::Delimiter(byte.into()));
         }
         assert_eq!(refused(CsvOptions { has_decimal_comma: true, ..delimiter(b',') }), BadDialect::Comma);
-        for format in ["rfc", "%", "%!"] {
+        for format in ["rfc", "excel", "%", "%!"] {
             let options = CsvOptions { time_format: Some(format), ..CsvOptions::default() };
             assert_eq!(refused(options), BadDialect::Times(format.into()));
         }

@@ -1,6 +1,6 @@
 //! Options of a recording: facts that its content lacks or states wrongly.
 
-use super::TimeUnit;
+use super::{Thousands, TimeUnit};
 
 /// Options of reading. Each format ignores those that it does not know.
 #[derive(Debug, Clone, Default)]
@@ -15,6 +15,8 @@ pub struct InputOptions {
     pub delimiter: Option<u8>,
     /// CSV: whether numbers have a comma in place of a point.
     pub decimal_comma: Option<bool>,
+    /// CSV: the character between groups of three digits.
+    pub thousands: Option<Thousands>,
     /// CSV: whether the first line has names.
     pub has_header: Option<bool>,
     /// CSV: name or number of the column of times.
@@ -37,6 +39,7 @@ impl InputOptions {
         let given = [
             ("a delimiter", self.delimiter.is_some(), of_csv),
             ("a decimal mark", self.decimal_comma.is_some(), of_csv),
+            ("a thousands separator", self.thousands.is_some(), of_csv),
             ("a header", self.has_header.is_some(), of_csv),
             ("a column of times", self.time_column.is_some(), TABLES),
             ("a form of times", self.time_format.is_some(), TABLES),

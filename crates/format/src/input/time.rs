@@ -1,6 +1,7 @@
 //! Times in texts: numbers of a unit, dates in the usual forms, and patterns of `strptime`. All are exact to the nanosecond.
 
-use jiff::{civil::DateTime, fmt::strtime::BrokenDownTime, tz::TimeZone};
+use super::number::leading_digits;
+use jiff::{fmt::strtime::BrokenDownTime, tz::TimeZone};
 
 /// The unit of a time that is a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,6 +21,8 @@ pub enum TimeUnit {
 pub enum TimeForm {
     /// A number since 1970, or since the start of the recording.
     Number { unit: TimeUnit, has_comma: bool },
+    /// Days since 1899-12-30, as spreadsheets count them.
+    SerialDays { has_comma: bool },
     /// Date and time; UTC if they name no zone.
     Date(DateOrder),
     /// A pattern of `strptime`.
@@ -49,6 +52,12 @@ pub enum TimeRefused {
 }
 
 const NANOS_PER_SECOND: i128 = 1_000_000_000;
+const SECONDS_PER_DAY: i64 = 86_400;
+const NANOS_PER_DAY: i128 = 86_400 * NANOS_PER_SECOND;
+/// Days from 1899-12-30 to 1970-01-01.
+const SERIAL_DAYS_TO_1970: i128 = 25_569;
+const POWERS_OF_TEN: [u64; 10] =
+    [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000, 1_000_000_000];
 /// Names of a column of times, in the order of preference, in lower case.
 pub(crate) const TIME_NAMES: [&str; 22] = [
     "time_ns",
@@ -123,6 +132,7 @@ impl TimeForm {
     pub fn named(name: &str, has_comma: bool) -> Option<Self> {
         match name {
             "iso" => Some(Self::Date(DateOrder::YearMonthDay)),
+            "excel" => Some(Self::SerialDays { has_comma }),
             pattern if pattern.contains('%') => Some(Self::Pattern(pattern.to_owned())),
             unit => TimeUnit::of(unit).map(|unit| Self::Number { unit, has_comma }),
         }
@@ -170,7 +180,13 @@ impl TimeForm {
         let text = text.trim();
         match self {
             Self::Number { unit, has_comma } => {
-                decimal(text, *has_comma, *unit).ok_or_else(|| TimeRefused::Form(unit.name().into()))
+                let time = decimal(text, *has_comma, unit.nanoseconds());
+                time.ok_or_else(|| TimeRefused::Form(unit.name().into()))
+            }
+            Self::SerialDays { has_comma } => {
+                let time = decimal(text, *has_comma, NANOS_PER_DAY);
+                let time = time.map(|time| time - SERIAL_DAYS_TO_1970 * NANOS_PER_DAY);
+                time.ok_or_else(|| TimeRefused::Form("a number of days".into()))
             }
             Self::Date(order) => {
                 date(text, *order).ok_or_else(|| TimeRefused::Form("a date and time".into()))
@@ -185,6 +201,7 @@ impl TimeForm {
     pub fn describe(&self) -> String {
         match self {
             Self::Number { unit, .. } => unit.name().into(),
+            Self::SerialDays { .. } => "days since 1899-12-30, as in spreadsheets".into(),
             Self::Date(DateOrder::YearMonthDay) => "dates, the year first".into(),
             Self::Date(DateOrder::DayMonthYear) => "dates, the day first".into(),
             Self::Date(DateOrder::MonthDayYear) => "dates, the month first".into(),
@@ -216,8 +233,8 @@ pub fn checked(time: i128) -> Result<u64, TimeRefused> {
     if time < 0 { Err(TimeRefused::Early(time)) } else { u64::try_from(time).map_err(|_| TimeRefused::Late) }
 }
 
-/// Parses a decimal number of a unit, exactly.
-fn decimal(text: &str, has_comma: bool, unit: TimeUnit) -> Option<i128> {
+/// Parses a decimal number, exactly. `scale` is the number of nanoseconds of its unit.
+fn decimal(text: &str, has_comma: bool, scale: i128) -> Option<i128> {
     let (is_negative, digits) = match text.strip_prefix('-') {
         Some(rest) => (true, rest),
         None => (false, text.strip_prefix('+').unwrap_or(text)),
@@ -227,9 +244,11 @@ fn decimal(text: &str, has_comma: bool, unit: TimeUnit) -> Option<i128> {
     if whole.len() + fraction.len() == 0 {
         return None;
     }
-    let scale = unit.nanoseconds();
     let time = if is_number(whole) && is_number(fraction) && whole.len() <= 20 {
-        let whole: i128 = if whole.is_empty() { 0 } else { whole.parse().ok()? };
+        let whole = match leading_digits(whole.as_bytes(), 0).0 {
+            short if whole.len() < 20 => i128::from(short),
+            _ => whole.parse().ok()?,
+        };
         whole * scale + parts(fraction, scale)
     } else {
         let real: f64 = digits.parse().ok()?;
@@ -241,6 +260,15 @@ fn decimal(text: &str, has_comma: bool, unit: TimeUnit) -> Option<i128> {
 
 /// The nanoseconds of digits after a point, rounded to the nearest.
 fn parts(fraction: &str, scale: i128) -> i128 {
+    // No digit is finer than a nanosecond.
+    if let Some(power) = POWERS_OF_TEN.get(fraction.len()).filter(|power| i128::from(**power) <= scale) {
+        let digits = leading_digits(fraction.as_bytes(), 0).0;
+        return i128::from(digits * (scale as u64 / power));
+    }
+    exact_parts(fraction, scale)
+}
+
+fn exact_parts(fraction: &str, scale: i128) -> i128 {
     let (mut sum, mut place) = (0_i128, scale * 10);
     for digit in fraction.bytes().take(12) {
         // One more digit than the scale has, to round.
@@ -275,12 +303,30 @@ fn date(text: &str, order: DateOrder) -> Option<i128> {
         time = half_day(&mut text)?;
     }
     let offset = zone(text.trim_ascii())?;
-    let midnight = DateTime::new(year, month, day, 0, 0, 0, 0).ok()?;
-    let midnight = midnight.to_zoned(TimeZone::UTC).ok()?.timestamp().as_nanosecond();
+    let midnight = i128::from(days_since_1970(year, month, day)? * SECONDS_PER_DAY) * NANOS_PER_SECOND;
     Some(midnight + time - offset)
 }
 
-fn civil_date(text: &mut &[u8], order: DateOrder) -> Option<(i16, i8, i8)> {
+/// The days since 1970-01-01 of a date in the Gregorian calendar, if there is such a date.
+fn days_since_1970(year: u32, month: u32, day: u32) -> Option<i64> {
+    let is_leap_year = year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
+    let days = match month {
+        2 => 28 + u32::from(is_leap_year),
+        4 | 6 | 9 | 11 => 30,
+        1..=12 => 31,
+        _ => return None,
+    };
+    // The last day for which the library of calendars has no time in each zone.
+    if !(1..=days).contains(&day) || (year, month, day) == (9_999, 12, 31) {
+        return None;
+    }
+    // Years from March on, of which the leap day is the last one. The calendar repeats after 400 years, 146,097 days.
+    let (year, month) = if month > 2 { (year + 400, month - 3) } else { (year + 399, month + 9) };
+    let day_of_year = (153 * month + 2) / 5 + day - 1;
+    Some(i64::from(year * 365 + year / 4 - year / 100 + year / 400 + day_of_year) - 719_468 - 146_097)
+}
+
+fn civil_date(text: &mut &[u8], order: DateOrder) -> Option<(u32, u32, u32)> {
     let first = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
     let (a, b, c);
     if first == 8 && order == DateOrder::YearMonthDay {
@@ -302,12 +348,11 @@ fn civil_date(text: &mut &[u8], order: DateOrder) -> Option<(i16, i8, i8)> {
         *text = text.strip_prefix(&[separator])?;
         c = number(text, three)?;
     }
-    let (year, month, day) = match order {
+    Some(match order {
         DateOrder::YearMonthDay => (a, b, c),
         DateOrder::DayMonthYear => (c, b, a),
         DateOrder::MonthDayYear => (c, a, b),
-    };
-    Some((i16::try_from(year).ok()?, i8::try_from(month).ok()?, i8::try_from(day).ok()?))
+    })
 }
 
 /// Parses a time of the day, which may have `AM` or `PM` after a space.
@@ -392,6 +437,26 @@ fn number(text: &mut &[u8], width: std::ops::RangeInclusive<usize>) -> Option<u3
 #[cfg(test)]
 mod tests {
     use super::*;
+    use jiff::civil::DateTime;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn short_fractions_are_exact(fraction in "[0-9]{0,14}", scale in 0..4_u32) {
+            let scale = 1_000_i128.pow(scale);
+            prop_assert_eq!(parts(&fraction, scale), exact_parts(&fraction, scale));
+            let days = NANOS_PER_DAY;
+            prop_assert_eq!(parts(&fraction, days), exact_parts(&fraction, days));
+        }
+
+        #[test]
+        fn dates_are_those_of_the_library(year in 0..=9_999_u32, month in 0..14_u32, day in 0..33_u32) {
+            let midnight = DateTime::new(year as i16, month as i8, day as i8, 0, 0, 0, 0).ok();
+            let midnight = midnight.and_then(|of| of.to_zoned(TimeZone::UTC).ok());
+            let expected = midnight.map(|of| of.timestamp().as_second() / SECONDS_PER_DAY);
+            prop_assert_eq!(days_since_1970(year, month, day), expected);
+        }
+    }
 
     const T: i128 = 1_700_000_000_000_000_000;
 
@@ -455,6 +520,15 @@ mod tests {
         assert_eq!(TimeUnit::of_magnitude(1.7e18), TimeUnit::Nanoseconds);
         assert_eq!(TimeUnit::of_magnitude(1.7e12), TimeUnit::Milliseconds);
         assert_eq!(TimeUnit::of_magnitude(12.5), TimeUnit::Seconds);
+    }
+
+    #[test]
+    fn days_of_spreadsheets_are_exact() {
+        let form = TimeForm::named("excel", false).unwrap();
+        assert_eq!(form.parse("45352.5"), Ok(1_709_294_400_000_000_000));
+        assert_eq!(form.parse("45352.541667"), Ok(1_709_298_000_028_800_000));
+        assert_eq!(form.parse("45352.5416666666"), Ok(1_709_297_999_999_994_240));
+        assert!(form.parse("x").is_err());
     }
 
     #[test]

@@ -51,8 +51,31 @@ class Instances:
         print(path.name, sum(of["samples"] for of in self.all.values()))
 
 
+# The notation of numbers, which pandas does not detect.
+NOTATIONS = {
+    "thousands_apostrophe": {"sep": ";", "thousands": "'"},
+    "thousands_comma": {"thousands": ","},
+    "thousands_point": {"sep": ";", "thousands": ".", "decimal": ","},
+    "thousands_space": {"sep": ";", "thousands": " ", "decimal": ","},
+}
+
+
+def read_notation(path):
+    """With a header, and times in seconds."""
+    import pandas
+
+    instances = Instances()
+    table = pandas.read_csv(path, float_precision="round_trip", **NOTATIONS[path.stem])
+    for row in table.itertuples(index=False):
+        values = {name.split(" [")[0]: float(value) for name, value in zip(table.columns, row)}
+        instances.add(path.stem, int(values.pop("time")) * 1_000_000_000, values)
+    return instances
+
+
 def read_csv(path):
     """Without a header: the first column has times, all others numbers."""
+    if path.stem in NOTATIONS:
+        return read_notation(path)
     epoch = datetime.datetime(1970, 1, 1)
     instances = Instances()
     for row in csv.reader(path.open()):

@@ -94,6 +94,9 @@ pub struct ContentArguments {
     /// CSV: decimal mark [default: found in the file].
     #[arg(long, value_name = "MARK")]
     decimal: Option<DecimalMark>,
+    /// CSV: thousands separator: comma, point, space, apostrophe or none [default: found in the file].
+    #[arg(long, value_name = "NAME")]
+    thousands: Option<String>,
     /// CSV: whether the first line has names [default: found in the file].
     #[arg(long, value_name = "BOOL", action = ArgAction::Set)]
     header: Option<bool>,
@@ -128,6 +131,7 @@ impl ContentArguments {
             start: time_flag::time("--start", self.start.as_deref())?,
             delimiter: self.delimiter.clone(),
             decimal_comma: self.decimal.map(|mark| mark == DecimalMark::Comma),
+            thousands: self.thousands.clone(),
             header: self.header,
             time_column: self.time_column.clone(),
             time_format: self.time_format.clone(),

@@ -1,7 +1,7 @@
 //! The choices of a person about a recording, as the command line and the API take them.
 
 use oasis_format::{
-    input::{Dbc, InputFormat, InputOptions, TimeUnit},
+    input::{Dbc, InputFormat, InputOptions, Thousands, TimeUnit},
     inputs::{INPUTS, by_name},
 };
 use serde::{Deserialize, Serialize};
@@ -30,6 +30,9 @@ pub struct Choices {
     /// Whether numbers have a comma in place of a point.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub decimal_comma: Option<bool>,
+    /// Character between groups of three digits: `comma`, `point`, `space`, `apostrophe` or `none`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub thousands: Option<String>,
     /// Whether the first line has names.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub header: Option<bool>,
@@ -94,6 +97,14 @@ impl Choices {
         if self.rate.is_some() && (self.time_column.is_some() || self.time_format.is_some()) {
             return refuse("rate", "given with the times of a column: leave out one of them".into());
         }
+        let thousands = match self.thousands.as_deref().map(|name| (name, Thousands::named(name))) {
+            None => None,
+            Some((name, None)) => {
+                let names = Thousands::ALL.map(Thousands::name).join(", ");
+                return refuse("thousands", format!("{name:?}: write one of {names}"));
+            }
+            Some((_, thousands)) => thousands,
+        };
         let precision = match self.precision.as_deref().map(|unit| (unit, TimeUnit::of(unit))) {
             None => None,
             Some((unit, None)) => return refuse("precision", format!("{unit:?}: write s, ms, us or ns")),
@@ -105,6 +116,7 @@ impl Choices {
             start: self.start,
             delimiter,
             decimal_comma: self.decimal_comma,
+            thousands,
             has_header: self.header,
             time_column: self.time_column.clone(),
             time_format: self.time_format.clone(),

@@ -1,6 +1,7 @@
-//! Finds delimiter, decimal mark and header in the beginning of a file.
+//! Finds delimiter, notation of numbers and header in the beginning of a file.
 
-use crate::input::{InputError, InputOptions, NumberForm, windows_1252};
+use super::notation;
+use crate::input::{InputError, InputOptions, NumberForm, unit_of, windows_1252};
 use csv::ReaderBuilder;
 
 /// Delimiters in the order in which they are tried.
@@ -27,12 +28,16 @@ pub struct Dialect {
     pub delimiter: u8,
     pub numbers: NumberForm,
     pub has_header: bool,
+    /// Units of the columns, in a line of their own after the header.
+    pub units: Option<Vec<Option<String>>>,
     /// Names in a comment line before the first record.
     pub comment_names: Option<Vec<String>>,
     /// The byte of the first record.
     pub start: u64,
     /// Lines before it.
     pub skipped_lines: u64,
+    /// Records before the table, which are shorter: names and values of a data logger.
+    pub preamble: usize,
     /// Whether the names of columns are not UTF-8, but Windows-1252.
     pub has_windows_1252_names: bool,
     /// The first records, also the header.
@@ -88,25 +93,42 @@ impl Dialect {
                 best = Some((score, delimiter, records));
             }
         }
-        let (Score { is_certain, .. }, delimiter, records) = best.unwrap_or_default();
+        let (Score { is_certain, .. }, delimiter, mut records) = best.unwrap_or_default();
+        let preamble = preamble(&records);
+        let (bytes, lines) = position(whole, delimiter, preamble);
+        records.drain(..preamble);
         let has_special_names =
             records.first().is_some_and(|names| names.iter().any(|name| !name.is_ascii()));
-        let has_comma = options.decimal_comma.unwrap_or_else(|| has_decimal_comma(&records, delimiter));
-        let numbers = NumberForm { has_comma };
+        let numbers = notation::find(&records, delimiter, options)?;
         let comment_names = comment.and_then(|comment| names_in(comment, delimiter, &records));
         let has_header =
             options.has_header.unwrap_or_else(|| comment_names.is_none() && is_header(&records, numbers));
+        let units = has_header.then(|| unit_line(&records, numbers)).flatten();
         Ok(Self {
             delimiter,
             numbers,
             has_header,
+            units,
             comment_names,
-            start: start as u64,
-            skipped_lines,
+            start: start as u64 + bytes,
+            skipped_lines: skipped_lines + lines,
+            preamble,
             has_windows_1252_names: is_windows_1252 && has_header && has_special_names,
             records,
             is_certain,
         })
+    }
+}
+
+impl Dialect {
+    /// The number of records before the first row.
+    pub fn header_records(&self) -> usize {
+        usize::from(self.has_header) + usize::from(self.units.is_some())
+    }
+
+    /// The first rows.
+    pub fn rows(&self) -> &[Vec<String>] {
+        self.records.get(self.header_records()..).unwrap_or_default()
     }
 }
 
@@ -131,6 +153,45 @@ fn skip_comments(text: &[u8], mut at: usize) -> (usize, u64, Option<&[u8]>) {
         lines += 1;
     }
     (at, lines, last)
+}
+
+/// The number of records before the first one that fills more than half of the columns.
+fn preamble(records: &[Vec<String>]) -> usize {
+    let filled = |record: &Vec<String>| {
+        record.iter().rposition(|field| !field.trim().is_empty()).map_or(0, |last| last + 1)
+    };
+    let widths: Vec<usize> = records.iter().map(filled).collect();
+    let most_frequent = widths.iter().copied().max_by_key(|width| count(&widths, *width)).unwrap_or(0);
+    if most_frequent < 2 || count(&widths, most_frequent) * 2 < widths.len() {
+        return 0;
+    }
+    widths.iter().take_while(|width| **width * 2 <= most_frequent).count()
+}
+
+/// The bytes and lines before a record.
+fn position(text: &[u8], delimiter: u8, record: usize) -> (u64, u64) {
+    if record == 0 {
+        return (0, 0);
+    }
+    let mut reader =
+        ReaderBuilder::new().delimiter(delimiter).has_headers(false).flexible(true).from_reader(text);
+    let found = reader.byte_records().filter_map(Result::ok).nth(record);
+    let position = found.as_ref().and_then(|record| record.position());
+    position.map_or((0, 0), |position| (position.byte(), position.line() - 1))
+}
+
+/// The units in the second record, if it has nothing else, and the third one a number in one of these columns.
+fn unit_line(records: &[Vec<String>], numbers: NumberForm) -> Option<Vec<Option<String>>> {
+    let [names, fields, first, ..] = records else { return None };
+    let bare = |field: &str| field.trim().trim_matches(['[', ']', '(', ')']).trim().to_owned();
+    let is_unit = |field: &String| matches!(&*bare(field), "" | "-") || unit_of(&bare(field)).is_some();
+    if fields.len() != names.len() || !fields.iter().all(is_unit) {
+        return None;
+    }
+    let units: Vec<_> = fields.iter().map(|field| unit_of(&bare(field))).collect();
+    let is_number = |field: &String| numbers.parse(field.trim().as_bytes()).is_some();
+    let is_proof = units.iter().zip(first).any(|(unit, field)| unit.is_some() && is_number(field));
+    (is_proof && !fields.iter().any(is_number)).then_some(units)
 }
 
 fn names_in(comment: &[u8], delimiter: u8, records: &[Vec<String>]) -> Option<Vec<String>> {
@@ -164,12 +225,14 @@ fn score(records: &[Vec<String>], delimiter: u8) -> Score {
     }
 }
 
-/// Whether at most a third of the fields contain another delimiter. A number with a decimal comma does not.
+/// Whether at most a third of the fields contain another delimiter. A number with a decimal comma or thousands separators does not.
 fn is_clean(records: &[Vec<String>], delimiter: u8) -> bool {
-    let with_comma = NumberForm { has_comma: true };
+    let with_comma = NumberForm::with_mark(true);
+    let is_number =
+        |field: &str| with_comma.parse(field.as_bytes()).is_some() || notation::separator_of(field).is_some();
     let is_divided = |field: &&String| {
         let has_other = |other: &u8| *other != delimiter && field.as_bytes().contains(other);
-        DELIMITERS.iter().any(has_other) && with_comma.parse(field.trim().as_bytes()).is_none()
+        DELIMITERS.iter().any(has_other) && !is_number(field.trim())
     };
     let fields = records.iter().map(Vec::len).sum::<usize>();
     records.iter().flatten().filter(is_divided).count() * 3 <= fields
@@ -177,16 +240,6 @@ fn is_clean(records: &[Vec<String>], delimiter: u8) -> bool {
 
 fn count(widths: &[usize], width: usize) -> usize {
     widths.iter().filter(|other| **other == width).count()
-}
-
-/// Whether numbers have commas and none has a point.
-fn has_decimal_comma(records: &[Vec<String>], delimiter: u8) -> bool {
-    let is_real = |has_comma: bool, mark: char| {
-        let form = NumberForm { has_comma };
-        let mut fields = records.iter().flatten().map(|field| field.trim());
-        fields.any(|field| field.contains(mark) && form.parse(field.as_bytes()).is_some())
-    };
-    delimiter != b',' && is_real(true, ',') && !is_real(false, '.')
 }
 
 /// Whether the first record has names: no numbers, and another record has a number or a date where it has a text.
@@ -233,6 +286,33 @@ mod tests {
         let found = detect("\u{feff}# made by a logger\n# time, speed\n1,2\n3,4\n");
         assert_eq!((found.skipped_lines, found.has_header), (2, false));
         assert_eq!(found.comment_names, Some(vec!["time".to_owned(), " speed".to_owned()]));
+    }
+
+    #[test]
+    fn lines_of_a_data_logger_come_before_the_table() {
+        for (text, preamble, skipped_lines, start) in [
+            ("Logger: A\nSerial: 7\n\ntime,x,y\n1,2,3\n2,3,4\n3,4,5\n", 2, 2, 20),
+            ("Logger;A;;\r\ntime;x;y;z\r\n1;2;3;4\r\n2;3;4;5\r\n", 1, 0, 11),
+            ("x\n1,\n2,\n", 0, 0, 0),
+            ("time,x,y\n1,2,3,\n2,3,4,\n", 0, 0, 0),
+            ("time,x,y,z\n1,,,\n2,,,\n", 0, 0, 0),
+        ] {
+            let found = detect(text);
+            let place = (found.preamble, found.skipped_lines, found.start);
+            assert_eq!(place, (preamble, skipped_lines, start), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn units_may_have_a_line_of_their_own() {
+        let units =
+            |text: &str| detect(text).units.map(|units| units.into_iter().flatten().collect::<Vec<_>>());
+        let expected = |of: &[&str]| Some(of.iter().map(|unit| (*unit).to_owned()).collect());
+        assert_eq!(units("time,v,t\ns,m/s,[\u{b0}C]\n1,2,3\n"), expected(&["s", "m/s", "Cel"]));
+        assert_eq!(units("time,v,t\n,-,(m)\n1,2,3\n"), expected(&["m"]));
+        for text in ["x,state\n,A\n1,A\n", "time,v\ns,left\n1,2\n", "time,v\n1,m\n2,3\n", "time,v\ns,m\n"] {
+            assert_eq!(units(text), None, "{text}");
+        }
     }
 
     #[test]

@@ -1,12 +1,11 @@
 //! Finds the columns of times, names and values.
 
-use super::dialect::Dialect;
+use super::{dialect::Dialect, lines::Fields};
 use crate::{
     input::{InputError, InputOptions, TIME_NAMES, TimeForm, TimeUnit, split_unit, time_unit_of_name},
     visible::shortened,
 };
-use csv::ByteRecord;
-use std::collections::HashSet;
+use std::{collections::HashSet, ops::Range};
 
 /// The columns of `oasis export --format csv`.
 const OWN: [&str; 7] = ["node", "instance", "run", "time", "time_ns", "sequence", "state"];
@@ -21,6 +20,24 @@ const LONG_UNITS: [&str; 2] = ["unit", "units"];
 const MAX_NAMED_COLUMNS: usize = 20;
 /// A number of seconds from which on a column without a name can be times.
 const MIN_EPOCH_SECONDS: f64 = 9e8;
+
+/// Days since 1899-12-30 in spreadsheets: 1954 to 2118.
+const SERIAL_DAYS: Range<i128> = 20_000..80_000;
+/// Names of columns of dates, in lower case. Numbers of days have no other mark.
+const DATE_NAMES: [&str; 3] = ["date", "datetime", "date_time"];
+/// Beginnings of the names of time zones.
+const ZONE_AREAS: [&str; 10] = [
+    "Africa/",
+    "America/",
+    "Antarctica/",
+    "Arctic/",
+    "Asia/",
+    "Atlantic/",
+    "Australia/",
+    "Europe/",
+    "Indian/",
+    "Pacific/",
+];
 
 /// The columns of a file.
 #[derive(Debug, Clone)]
@@ -62,7 +79,7 @@ pub enum Form {
 
 impl Layout {
     /// The name of the series of a record, if the record has it.
-    pub fn channel<'r>(&self, record: &'r ByteRecord) -> Option<&'r str> {
+    pub fn channel<'r>(&self, record: Fields<'r>) -> Option<&'r str> {
         let at = match self.form {
             Form::Wide => return None,
             Form::Long { name, .. } => name,
@@ -95,6 +112,8 @@ impl Layout {
                 Some(name) if !name.is_empty() => split_unit(name),
                 _ => (format!("column_{}", at + 1), None),
             };
+            let of_line = || dialect.units.as_ref().and_then(|units| units.get(at).cloned().flatten());
+            let unit = unit.or_else(of_line);
             let mut free = name.clone();
             let mut number = 1;
             while !taken.insert(free.clone()) {
@@ -107,7 +126,10 @@ impl Layout {
             names.push(free);
             units.push(unit);
         }
-        let records = &dialect.records[usize::from(dialect.has_header)..];
+        let records = dialect.rows();
+        if records.is_empty() {
+            return Err(InputError::file("the file has no line after its header", "check the file"));
+        }
         let mut layout = Self { names, units, times: Times::Rate(1.0), form: Form::Wide, width, renamed };
         layout.times = layout.times(records, dialect, options)?;
         layout.form = layout.form();
@@ -183,6 +205,7 @@ impl Layout {
         let dates: Vec<&str> = texts.iter().copied().filter(|text| TimeForm::is_date(text)).collect();
         if dates.len() == texts.len() || (is_named && dates.len() * 2 >= texts.len()) {
             if let Some(form) = TimeForm::of_dates(&dates) {
+                self.check_zone(at, &dates)?;
                 return Ok(Some(form));
             }
             if TimeForm::is_ambiguous(&dates) {
@@ -199,10 +222,30 @@ impl Layout {
         {
             return Ok(None);
         }
+        let is_serial = |time: &i128| SERIAL_DAYS.contains(&(time / 1_000_000_000));
+        let is_date = DATE_NAMES.contains(&self.names[at].to_ascii_lowercase().as_str());
+        if is_date && self.time_unit(at).is_none() && numbers.iter().all(is_serial) {
+            return Ok(Some(TimeForm::SerialDays { has_comma }));
+        }
         let first = numbers[0] as f64 / 1e9;
         let unit = self.time_unit(at).unwrap_or_else(|| TimeUnit::of_magnitude(first));
         let is_epoch = first * unit.nanoseconds() as f64 / 1e9 >= MIN_EPOCH_SECONDS;
         Ok((is_named || (is_epoch && numbers.is_sorted())).then_some(TimeForm::Number { unit, has_comma }))
+    }
+
+    /// Refuses times without a zone below a header that names one: they would be read as UTC.
+    fn check_zone(&self, at: usize, dates: &[&str]) -> Result<(), InputError> {
+        let name = &self.names[at];
+        let has_zone = |date: &&str| {
+            let clock = date.get(10..).unwrap_or_default();
+            clock.contains(['+', '-', 'Z', 'z']) || clock.ends_with("UTC") || clock.ends_with("GMT")
+        };
+        if !ZONE_AREAS.iter().any(|area| name.contains(area)) || dates.iter().all(has_zone) {
+            return Ok(());
+        }
+        let why = format!("the column {:?} names a time zone, and its times have no offset", shortened(name));
+        let remedy = "add the offset to each time, such as +01:00, or read the times as UTC: --time-format iso, or a pattern such as '%d.%m.%Y %H:%M:%S'";
+        Err(InputError::file(why, remedy))
     }
 
     /// The column with the time of the day, beside one with days.
@@ -322,6 +365,26 @@ mod tests {
         }
         let long = find("date,time,signal,value\n2024-03-01,10:00,a,2\n", &InputOptions::default()).unwrap();
         assert_eq!(long.form, Form::Long { name: 2, value: 3, unit: None });
+    }
+
+    #[test]
+    fn a_header_that_names_a_zone_refuses_times_without_offset() {
+        let zoned = "time (Europe/Berlin),x\n2024-03-01 12:00:00,1\n";
+        let error = find(zoned, &InputOptions::default()).unwrap_err().to_string();
+        assert!(error.contains("Europe/Berlin") && error.contains("--time-format iso"), "{error}");
+        let options = InputOptions { time_format: Some("iso".into()), ..InputOptions::default() };
+        assert!(find(zoned, &options).is_ok());
+        assert!(find("time (Europe/Berlin),x\n2024-03-01 12:00:00+01:00,1\n", &options).is_ok());
+        let offset = "time Europe/Berlin,x\n2024-03-01 12:00:00+01:00,1\n";
+        assert!(find(offset, &InputOptions::default()).is_ok());
+    }
+
+    #[test]
+    fn dates_of_spreadsheets_are_days() {
+        let layout = find("Date,x\n45352.5,1\n45353,2\n", &InputOptions::default()).unwrap();
+        assert_eq!(time(&layout), (0, &TimeForm::SerialDays { has_comma: false }));
+        let layout = find("time,x\n45352.5,1\n45353,2\n", &InputOptions::default()).unwrap();
+        assert!(matches!(time(&layout).1, TimeForm::Number { .. }));
     }
 
     #[test]

@@ -1,22 +1,29 @@
 //! Reads CSV and TSV files of any program.
 //!
 //! `dialect` finds delimiter, decimal mark and header in the first 64 KiB, `layout` the columns of times, names and values. The file is read
-//! twice: a survey finds the type of each column, then each row becomes a sample.
+//! twice: a survey finds the type of each column, then each row becomes a sample. Rows of numbers are kept from the survey, up to a bound, and the second
+//! reading begins after them.
 
 mod dialect;
 mod layout;
 mod lines;
+mod notation;
+mod parsed_rows;
 mod series;
 
 use crate::input::{
-    DETECT_BYTES, Defects, InputError, InputFile, InputFormat, InputOptions, Report, TakeBatch, TimeShift,
+    DETECT_BYTES, Defects, InputError, InputFile, InputFormat, InputOptions, RecordingFile, Report,
+    TakeBatch, Thousands, TimeShift, bounds::MAX_MESSAGE,
 };
-use csv::ByteRecord;
 use dialect::Dialect;
 use layout::{Layout, Times};
-use lines::Lines;
+use lines::{FieldBuffer, Fields, Lines, Position};
+use memchr::memchr_iter;
 use series::AllSeries;
-use std::io::{Read, SeekFrom};
+use std::io::Read;
+
+/// Lines before the last one that show the dialect.
+const MIN_DETECT_LINES: usize = 3;
 
 /// Comma-separated values.
 pub(crate) const INPUT: InputFormat = InputFormat {
@@ -39,12 +46,13 @@ fn read(
     options: &InputOptions,
     take: &mut TakeBatch<'_>,
 ) -> Result<Report, InputError> {
-    let mut beginning = Vec::new();
-    Read::take(&mut *file.content, DETECT_BYTES as u64).read_to_end(&mut beginning)?;
+    let beginning = read_beginning(file.content)?;
     let dialect = Dialect::detect(&beginning, options)?;
     let layout = Layout::find(&dialect, options)?;
     let instance = options.instance.clone().unwrap_or_else(|| file.stem());
+    let first = Position::first(&dialect);
     let mut series = AllSeries::new(layout.clone(), dialect.numbers, instance.clone());
+    series.keep_rows(dialect.header_records() as u64);
 
     let mut report = Report::default();
     // Both readings find the same defects: the second one counts them.
@@ -55,10 +63,16 @@ fn read(
         instance: &instance,
         shift: TimeShift::new(options.start),
     };
-    rows.each(&mut Defects::new(options.is_partial), |row| series.survey(&row))?;
+    rows.each((first, 0), &mut Defects::new(options.is_partial), |row| series.survey(&row))?;
     series.end_survey()?;
+    let parsed = series.take_rows();
+    for (time, cells) in parsed.iter() {
+        series.parsed_sample(time, cells, take)?;
+    }
+    let rest = parsed.end().unwrap_or((first, 0));
+    drop(parsed);
     let mut defects = Defects::new(options.is_partial);
-    let no_utf8 = rows.each(&mut defects, |row| series.sample(&row, take))?;
+    let no_utf8 = rows.each(rest, &mut defects, |row| series.sample(&row, take))?;
     rows.shift.report(&mut report);
     series.finish(take, &mut report)?;
     defects.report("lines", &mut report)?;
@@ -74,11 +88,27 @@ fn read(
     Ok(report)
 }
 
+/// Reads the bytes that show the dialect: more than usual if the first lines are long.
+fn read_beginning(content: &mut dyn RecordingFile) -> Result<Vec<u8>, InputError> {
+    let (mut beginning, mut wanted) = (Vec::new(), DETECT_BYTES);
+    loop {
+        let missing = wanted - beginning.len();
+        Read::take(&mut *content, missing as u64).read_to_end(&mut beginning)?;
+        let has_lines = memchr_iter(b'\n', &beginning).nth(MIN_DETECT_LINES).is_some();
+        if has_lines || beginning.len() < wanted || wanted >= MAX_MESSAGE {
+            return Ok(beginning);
+        }
+        wanted *= 2;
+    }
+}
+
 /// A row with the fields that every row of the file has, and its time.
 struct Row<'a> {
-    fields: &'a ByteRecord,
+    fields: Fields<'a>,
     /// Nanoseconds since 1970.
     time: u64,
+    /// The place after it.
+    end: Position,
 }
 
 /// The rows of a file.
@@ -92,38 +122,42 @@ struct Rows<'a, 'f> {
 }
 
 impl Rows<'_, '_> {
-    /// Reads all rows. Returns the number of texts that are not UTF-8.
+    /// Reads the rows after a place and a number of rows. Returns the number of texts that are not UTF-8.
     fn each(
         &mut self,
+        (from, mut rows): (Position, u64),
         defects: &mut Defects,
         mut take: impl FnMut(Row<'_>) -> Result<(), InputError>,
     ) -> Result<u64, InputError> {
         let (dialect, layout) = (self.dialect, self.layout);
-        self.file.content.seek(SeekFrom::Start(dialect.start))?;
-        let mut lines = Lines::new(&mut *self.file.content, dialect);
-        let (mut fields, mut rows, mut no_utf8) = (ByteRecord::new(), 0_u64, 0);
-        while lines.next(&mut fields)? {
-            if rows == 0 && dialect.has_header && lines.is_first() {
+        let mut lines = Lines::from(&mut *self.file.content, from, dialect)?;
+        let header = dialect.header_records() as u64;
+        let (mut copies, mut no_utf8) = (FieldBuffer::default(), 0);
+        while let Some(record) = lines.next()? {
+            if record.end.records <= header || is_blank(record.fields, layout.width) {
                 continue;
             }
-            let line = lines.line();
-            if let Err(why) = fit(&mut fields, layout.width) {
-                defects.add(|| format!("line {line}"), why)?;
-                continue;
-            }
-            no_utf8 += make_utf8(&mut fields);
+            let (line, end) = (record.line, record.end);
+            let fields = match fit(record.fields, layout.width) {
+                Ok(fields) => fields,
+                Err(why) => {
+                    defects.add(|| format!("line {line}"), why)?;
+                    continue;
+                }
+            };
+            let fields = make_utf8(fields, &mut copies, &mut no_utf8);
             let time = match &layout.times {
-                Times::Column { at, form, clock: None } => form.parse(text_of(&fields, *at)),
+                Times::Column { at, form, clock: None } => form.parse(text_of(fields, *at)),
                 Times::Column { at, form, clock: Some(clock) } => {
-                    form.parse(&format!("{} {}", text_of(&fields, *at).trim(), text_of(&fields, *clock)))
+                    form.parse(&format!("{} {}", text_of(fields, *at).trim(), text_of(fields, *clock)))
                 }
                 Times::Rate(rate) => Ok((rows as f64 * (1e9 / rate)).round() as i128),
             };
             rows += 1;
             match time.and_then(|time| self.shift.apply(time)) {
-                Ok(time) => take(Row { fields: &fields, time })?,
+                Ok(time) => take(Row { fields, time, end })?,
                 Err(why) => {
-                    let channel = layout.channel(&fields).unwrap_or(self.instance);
+                    let channel = layout.channel(fields).unwrap_or(self.instance);
                     defects.add_time(channel, || format!("line {line}"), &why)?;
                 }
             }
@@ -132,31 +166,34 @@ impl Rows<'_, '_> {
     }
 }
 
-fn text_of(fields: &ByteRecord, at: usize) -> &str {
+fn text_of(fields: Fields<'_>, at: usize) -> &str {
     str::from_utf8(fields.get(at).unwrap_or_default()).unwrap_or_default()
 }
 
-/// Removes empty fields after the last column; refuses other numbers of fields.
-fn fit(fields: &mut ByteRecord, width: usize) -> Result<(), String> {
-    let found = fields.len();
-    if found > width && fields.iter().skip(width).all(<[u8]>::is_empty) {
-        fields.truncate(width);
-    }
-    match fields.len() {
-        same if same == width => Ok(()),
-        _ => Err(format!("{found} fields, expected {width}")),
-    }
+/// Whether a line has spaces alone, where other lines have several fields.
+fn is_blank(fields: Fields<'_>, width: usize) -> bool {
+    fields.len() == 1 && width > 1 && fields.get(0).is_some_and(|field| field.trim_ascii().is_empty())
 }
 
-/// Replaces bytes that are not UTF-8. Returns the number of fields with such bytes.
-fn make_utf8(fields: &mut ByteRecord) -> u64 {
-    if fields.as_slice().is_ascii() || fields.iter().all(|field| str::from_utf8(field).is_ok()) {
-        return 0;
+/// Removes empty fields after the last column; refuses other numbers of fields.
+fn fit(fields: Fields<'_>, width: usize) -> Result<Fields<'_>, String> {
+    let found = fields.len();
+    if found == width || (found > width && fields.iter().skip(width).all(<[u8]>::is_empty)) {
+        return Ok(fields.first(width));
     }
-    let changed = fields.iter().filter(|field| str::from_utf8(field).is_err()).count();
-    let texts: Vec<String> = fields.iter().map(|field| String::from_utf8_lossy(field).into_owned()).collect();
-    *fields = ByteRecord::from(texts);
-    changed as u64
+    Err(format!("{found} fields, expected {width}"))
+}
+
+/// Replaces bytes that are not UTF-8, and counts the fields with such bytes.
+fn make_utf8<'a>(fields: Fields<'a>, copies: &'a mut FieldBuffer, no_utf8: &mut u64) -> Fields<'a> {
+    let is_damaged = |field: &&[u8]| str::from_utf8(field).is_err();
+    if fields.is_ascii() || !fields.iter().any(|field| is_damaged(&field)) {
+        return fields;
+    }
+    *no_utf8 += fields.iter().filter(is_damaged).count() as u64;
+    copies.clear();
+    fields.iter().for_each(|field| copies.push(String::from_utf8_lossy(field).as_bytes()));
+    copies.fields()
 }
 
 fn note_dialect(
@@ -178,15 +215,48 @@ fn note_dialect(
             report.note(None, 1, text);
         }
     }
+    if dialect.preamble > 0 {
+        let text = format!("{} lines before the table are shorter: skipped", dialect.preamble);
+        report.note(None, 1, text);
+    }
+    if dialect.units.is_some() {
+        report.note(None, 1, "the line after the header has the units");
+    }
     if dialect.numbers.has_comma {
         report.note(None, 1, "numbers have a decimal comma");
     }
+    if dialect.numbers.thousands != Thousands::None {
+        let name = dialect.numbers.thousands.name();
+        report.note(None, 1, format!("numbers have thousands separators: {name} (--thousands)"));
+    }
+    note_separators(dialect, layout, series, report);
     if dialect.has_windows_1252_names {
         let text = "the names of columns are not UTF-8: read as Windows-1252. For texts, convert the file: iconv -f WINDOWS-1252 -t UTF-8 FILE > NEW";
         report.note(None, 1, text);
     }
     for (from, to) in &layout.renamed {
         report.note(Some(from), 1, format!("is the metric {to:?}: another column has its name"));
+    }
+}
+
+/// Reports columns of texts that may be numbers with thousands separators.
+fn note_separators(dialect: &Dialect, layout: &Layout, series: &AllSeries, report: &mut Report) {
+    let records = dialect.rows();
+    for at in series.text_fields() {
+        let fields = || records.iter().filter_map(|record| record.get(at)).map(|field| field.trim());
+        let Some((example, thousands)) =
+            fields().find_map(|field| Some((field, notation::separator_of(field)?)))
+        else {
+            continue;
+        };
+        let is_number = |field: &str| {
+            field.is_empty() || notation::separator_of(field).is_some() || series.is_number(field)
+        };
+        if fields().all(is_number) {
+            let name = thousands.name();
+            let text = format!("texts such as {example:?} may be numbers: --thousands {name} reads them so");
+            report.note(layout.names.get(at).map(String::as_str), 1, text);
+        }
     }
 }
 

@@ -3,6 +3,8 @@
 use super::{
     Row,
     layout::{Form, Layout},
+    parsed_rows::{ParsedCell, ParsedRows},
+    text_of,
 };
 use crate::input::{
     Cell, Column, ColumnTable, InputError, Number, NumberForm, RecordedSeries, Report, SeriesSet, TakeBatch,
@@ -12,7 +14,6 @@ use crate::input::{
     samples::Head,
     unit_of,
 };
-use csv::ByteRecord;
 use oasis_wire::probe_kind::ProbeKind;
 use std::{collections::HashMap, sync::Arc};
 use uuid::Uuid;
@@ -20,7 +21,23 @@ use uuid::Uuid;
 /// Most series of a file.
 const MAX_SERIES: usize = 65_536;
 /// Texts that say that a number is absent.
-const ABSENT_WORDS: [&[u8]; 8] = [b"NA", b"N/A", b"n/a", b"null", b"NULL", b"None", b"-", b"--"];
+const ABSENT_WORDS: [&[u8]; 15] = [
+    b"NA",
+    b"N/A",
+    b"n/a",
+    b"null",
+    b"NULL",
+    b"None",
+    b"-",
+    b"--",
+    b"#N/A",
+    b"#NA",
+    b"<NA>",
+    b"1.#IND",
+    b"-1.#IND",
+    b"1.#QNAN",
+    b"-1.#QNAN",
+];
 /// Nanoseconds of 1970 and 1971: times before are counted from another start.
 const RELATIVE_TIME_LIMIT: u64 = 2 * 365 * 86_400 * 1_000_000_000;
 
@@ -35,6 +52,8 @@ pub struct AllSeries {
     places: HashMap<Vec<u8>, usize>,
     key: Vec<u8>,
     row: Vec<u8>,
+    /// The first rows of the wide form.
+    parsed: ParsedRows,
     samples: SeriesSet,
     earliest: u64,
 }
@@ -77,6 +96,7 @@ impl AllSeries {
             places: HashMap::new(),
             key: Vec::new(),
             row: Vec::new(),
+            parsed: ParsedRows::default(),
             samples: SeriesSet::default(),
             earliest: u64::MAX,
         }
@@ -85,6 +105,18 @@ impl AllSeries {
     /// Whether no row was read.
     pub fn is_empty(&self) -> bool {
         self.all.is_empty()
+    }
+
+    /// The fields of the wide form whose values are texts.
+    pub fn text_fields(&self) -> impl Iterator<Item = usize> {
+        let series = self.all.first().filter(|_| self.layout.form == Form::Wide);
+        let columns = series.into_iter().flat_map(|series| series.columns.iter().zip(&self.metrics));
+        columns.filter(|(of, _)| of.column.kind() == Kind::Text).map(|(_, field)| *field)
+    }
+
+    /// Whether a text is a number in the notation of the file, or a word for one that is absent.
+    pub fn is_number(&self, text: &str) -> bool {
+        self.numbers.parse(text.as_bytes()).is_some() || is_absent_word(text.as_bytes())
     }
 
     /// Whether the times are of 1970: numbers from another start.
@@ -98,10 +130,52 @@ impl AllSeries {
         self.earliest = self.earliest.min(row.time);
         let Some(series) = self.all.get_mut(at) else { return Ok(()) };
         series.rows += 1;
+        let is_kept = self.parsed.begin_row(row.end);
+        let mut has_texts = false;
         for (surveyed, field) in series.columns.iter_mut().zip(&self.metrics) {
-            surveyed.add(row.fields.get(*field).unwrap_or_default(), self.numbers);
+            match surveyed.add(row.fields.get(*field).unwrap_or_default(), self.numbers) {
+                Some(cell) if is_kept => self.parsed.push(cell),
+                Some(_) => {}
+                None => has_texts = true,
+            }
+        }
+        if has_texts {
+            self.parsed.forget();
+        } else if is_kept {
+            self.parsed.end_row(row.time, row.end);
         }
         Ok(())
+    }
+
+    /// Keeps the rows of the survey if they are numbers. `header` is the number of records before them.
+    pub fn keep_rows(&mut self, header: u64) {
+        if self.layout.form == Form::Wide {
+            self.parsed = ParsedRows::new(self.metrics.len(), header);
+        }
+    }
+
+    /// Returns the rows that were kept.
+    pub fn take_rows(&mut self) -> ParsedRows {
+        let mut rows = std::mem::take(&mut self.parsed);
+        // A column of words for absent numbers is one of texts.
+        if self.text_fields().next().is_some() {
+            rows.forget();
+        }
+        rows
+    }
+
+    /// Adds the sample of a row that was kept.
+    pub fn parsed_sample(
+        &mut self,
+        time: u64,
+        cells: &[ParsedCell],
+        take: &mut TakeBatch<'_>,
+    ) -> Result<(), InputError> {
+        let Some((table, samples)) = self.all.first_mut().and_then(|series| series.table.as_mut()) else {
+            return Ok(());
+        };
+        table.write(&mut self.row, |at, _| cells.get(at).map_or(Cell::Absent, |cell| cell.cell()));
+        self.samples.push(*samples, time, &self.row, take)
     }
 
     /// Returns the series of a row; the survey adds new ones.
@@ -147,7 +221,7 @@ impl AllSeries {
         // Deterministic, so that a second import recognizes the samples.
         let mut identity = recorded.instance.clone().into_bytes();
         identity.extend(self.layout.names.iter().flat_map(|name| name.bytes().chain([0])));
-        identity.extend_from_slice(row.fields.as_slice());
+        row.fields.iter().for_each(|field| identity.extend_from_slice(field));
         identity.extend_from_slice(&i128::from(row.time).to_le_bytes());
         let columns = columns.collect();
         self.all.push(OneSeries { recorded, columns, rows: 0, identity, table: None });
@@ -225,28 +299,33 @@ impl AllSeries {
 }
 
 impl Surveyed {
-    fn add(&mut self, field: &[u8], numbers: NumberForm) {
+    /// Counts a field. Returns its value; `None` if the column has texts.
+    fn add(&mut self, field: &[u8], numbers: NumberForm) -> Option<ParsedCell> {
         let column = &mut self.column;
         if column.kind() == Kind::Text {
             column.values += u64::from(!field.is_empty());
-            return;
+            return None;
         }
         let trimmed = field.trim_ascii();
         if trimmed.is_empty() {
-            return;
+            return Some(ParsedCell::Absent);
         }
-        let is_fitting = match value(trimmed, numbers) {
-            Cell::Absent if ABSENT_WORDS.contains(&trimmed) => {
-                self.words += 1;
-                return;
-            }
-            Cell::Absent => false,
-            cell => column.survey(cell),
-        };
-        if !is_fitting {
+        let cell = value(trimmed, numbers);
+        if cell == Cell::Absent && is_absent_word(trimmed) {
+            self.words += 1;
+            return Some(ParsedCell::Absent);
+        }
+        if cell == Cell::Absent || !column.survey(cell) {
             column.become_text();
+            return None;
         }
+        ParsedCell::of(cell)
     }
+}
+
+/// Whether a text says that a number is absent.
+pub fn is_absent_word(text: &[u8]) -> bool {
+    ABSENT_WORDS.contains(&text)
 }
 
 /// The value of a field that is no text: absent if it is one.
@@ -269,10 +348,6 @@ fn cell<'a>(field: &'a [u8], kind: StoredKind, numbers: NumberForm) -> Cell<'a> 
         StoredKind::Text => Cell::Text(str::from_utf8(field).unwrap_or_default()),
         _ => value(field.trim_ascii(), numbers),
     }
-}
-
-fn text_of(fields: &ByteRecord, at: usize) -> &str {
-    str::from_utf8(fields.get(at).unwrap_or_default()).unwrap_or_default()
 }
 
 fn named(text: &str) -> String {

@@ -153,3 +153,78 @@ fn a_day_and_a_time_of_the_day_are_one_time() {
     assert_eq!(recorded.probe_type.metrics.len(), 1);
     assert_eq!(samples.iter().map(|of| of.time - T).collect::<Vec<_>>(), [0, 100_000_000]);
 }
+
+#[test]
+fn rows_that_are_kept_from_the_survey_are_those_of_the_file() {
+    // The test keeps 1,000 values.
+    let row = |at: u64, value: &str| format!("{},{value},{at}\n", T / 1_000_000_000 + at);
+    let rows = |count: u64| (0..count).map(|at| row(at, "1.5")).collect::<String>();
+    for (text, count, lost) in [
+        (rows(400), 400, 0),
+        (rows(500), 500, 0),
+        (rows(2_000), 2_000, 0),
+        (rows(600) + "7\n" + &rows(3), 603, 1),
+        (rows(3) + "\n7\n" + &rows(3), 6, 1),
+        ("7\n".to_owned() + &rows(3), 3, 1),
+        (rows(3) + "soon,1,1\n" + &rows(900), 903, 1),
+        (rows(300) + &row(1, "NA") + &row(2, "") + &rows(300), 602, 0),
+        (rows(300) + &row(1, "a text") + &rows(300), 601, 0),
+    ] {
+        let options = InputOptions { is_partial: true, ..InputOptions::default() };
+        let (all, report) = read_with(("time,x,n\n".to_owned() + &text).as_bytes(), &options).unwrap();
+        let samples = &all["drive"].1;
+        assert_eq!(samples.len(), count, "{:?}", texts(&report));
+        let losses = report.findings.iter().filter(|of| of.is_loss).map(|of| of.count).sum::<u64>();
+        assert_eq!(losses, lost, "{:?}", texts(&report));
+        for sample in samples {
+            let seconds = (sample.time - T) / 1_000_000_000;
+            assert_eq!(sample.values[1], Value::Real64(seconds as f64));
+        }
+        assert!(samples.iter().map(|sample| sample.sequence).eq(1..=count as u64));
+    }
+}
+
+#[test]
+fn a_column_of_words_alone_is_one_of_texts() {
+    let (recorded, samples) = samples("time,x,s\n1700000000,1,NA\n1700000001,2,NA\n");
+    assert_eq!(recorded.probe_type.metrics[1].kind, MetricType::String);
+    assert_eq!(samples[1].values[1], Value::String("NA".into()));
+}
+
+#[test]
+fn numbers_have_thousands_separators_if_these_are_clear_or_chosen() {
+    let read = |text: &str, thousands| {
+        let options = InputOptions { thousands, ..InputOptions::default() };
+        let (all, report) = read_with(text.as_bytes(), &options).unwrap();
+        let values: Vec<Value> = all["drive"].1.iter().map(|sample| sample.values[0].clone()).collect();
+        (values, texts(&report).join("\n"))
+    };
+    let expected = [Value::Real64(1_234.5), Value::Real64(12.0)];
+    for text in [
+        "time,x\n1700000000,\"1,234.5\"\n1700000001,12\n",
+        "time;x\n1700000000;1.234,5\n1700000001;12\n",
+        "time;x\n1700000000;1\u{a0}234,5\n1700000001;12\n",
+        "time;x\n1700000000;1'234.5\n1700000001;12\n",
+    ] {
+        let (values, report) = read(text, None);
+        assert_eq!(values, expected, "{text}");
+        assert!(report.contains("numbers have thousands separators"), "{report}");
+    }
+    let doubtful = "time,x\n1700000000,\"1,234\"\n1700000001,12\n";
+    let (values, report) = read(doubtful, None);
+    assert_eq!(values, [Value::String("1,234".into()), Value::String("12".into())]);
+    assert!(report.contains("--thousands comma"), "{report}");
+    assert_eq!(read(doubtful, Some(Thousands::Comma)).0, [Value::Real64(1_234.0), Value::Real64(12.0)]);
+}
+
+#[test]
+fn a_defect_has_its_line_whatever_ends_the_lines() {
+    for text in [
+        "time,x\r\n1700000000,1\r\n1700000001\r\n",
+        "time,x\n\n1700000001\n",
+        "time,x\r1700000000,1\r1700000001\r",
+    ] {
+        let error = read_with(text.as_bytes(), &InputOptions::default()).unwrap_err().to_string();
+        assert!(error.starts_with("line 3: 1 fields, expected 2"), "{text:?}: {error}");
+    }
+}

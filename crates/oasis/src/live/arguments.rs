@@ -275,7 +275,7 @@ pub struct Probes {
 
 #[derive(Debug, Args)]
 pub struct List {
-    /// Only instances whose NODE/INSTANCE contains this text.
+    /// Only instances whose NODE/INSTANCE contains this text. Without it, the instances that rules compute are one row for each node.
     pub text: Option<String>,
     #[command(flatten)]
     pub located: Located,

@@ -20,6 +20,8 @@ use std::{
 /// Column headings.
 const COLUMN_HEADINGS: [&str; 5] = ["INSTANCE", "TYPE", "KIND", "RATE", "STATE"];
 
+/// Begins the types of results and of derived instances (rules.md).
+const RULE_TYPES: &str = "OASIS::Rules::";
 /// Most characters of a cell on a terminal.
 const MAX_CELL_CHARS: usize = 60;
 /// DACs that are asked at the same time.
@@ -39,7 +41,7 @@ pub fn run(arguments: List) -> anyhow::Result<()> {
             false => eprintln!("no instance whose NODE/INSTANCE contains {wanted:?}"),
         }
     }
-    match print(&found, arguments.output.format()) {
+    match print(&found, arguments.output.format(), wanted.is_empty()) {
         // `oasis list | head` is not an error.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
         other => other?,
@@ -137,11 +139,19 @@ fn text<'a>(instance: &'a Value, key: &str) -> &'a str {
     instance[key].as_str().unwrap_or_default()
 }
 
-fn print(found: &[Value], format: Format) -> io::Result<()> {
+fn print(found: &[Value], format: Format, is_folded: bool) -> io::Result<()> {
     let mut out = io::stdout().lock();
     if format == Format::Json {
         return found.iter().try_for_each(|instance| writeln!(out, "{instance}"));
     }
+    let folded;
+    let listed = match is_folded {
+        true => {
+            folded = fold_rules(found);
+            &folded
+        }
+        false => found,
+    };
     let has_dacs = found.iter().any(|instance| !instance["dac"].is_null());
     let has_labels = found.iter().any(|instance| instance["labels"].is_object());
     let columns = COLUMN_HEADINGS.into_iter().chain(has_labels.then_some("LABELS"));
@@ -149,10 +159,36 @@ fn print(found: &[Value], format: Format) -> io::Result<()> {
     let dac = |instance| has_dacs.then(|| Visible(text(instance, "dac")).to_string());
     let labels = |instance| has_labels.then(|| Visible(&labels(instance)).to_string());
     let cells = |instance| row(instance).into_iter().chain(labels(instance)).chain(dac(instance)).collect();
-    let rows: Vec<Vec<String>> = found.iter().map(cells).collect();
+    let rows: Vec<Vec<String>> = listed.iter().map(cells).collect();
     // A program gets whole names.
     let rows = if io::stdout().is_terminal() { shortened(rows) } else { rows };
     table(&mut out, &head, &rows)
+}
+
+/// Replaces the instances that rules of a DAC compute by one row for each node that has more than one of them.
+fn fold_rules(found: &[Value]) -> Vec<Value> {
+    let is_of_rule = |instance: &Value| text(instance, "type").starts_with(RULE_TYPES);
+    let place = |instance: &Value| (text(instance, "dac").to_owned(), text(instance, "node").to_owned());
+    let mut counts: BTreeMap<_, usize> = BTreeMap::new();
+    for instance in found.iter().filter(|instance| is_of_rule(instance)) {
+        *counts.entry(place(instance)).or_default() += 1;
+    }
+    let mut listed = Vec::new();
+    for instance in found {
+        let count = if is_of_rule(instance) { counts.get_mut(&place(instance)) } else { None };
+        match count {
+            None | Some(1) => listed.push(instance.clone()),
+            Some(0) => {}
+            Some(count) => {
+                let (mut row, node) = (instance.clone(), text(instance, "node"));
+                row["type"] = format!("{count} of rules: oasis list {node}/").into();
+                row["instance"] = "…".into();
+                listed.push(row);
+                *count = 0;
+            }
+        }
+    }
+    listed
 }
 
 /// Shortens long cells, so that one of them does not widen all rows.
@@ -206,6 +242,20 @@ mod tests {
         let rows = shortened(vec![vec![short.clone(), full.clone()], vec![long]]);
         assert_eq!(rows[0], [short.clone(), full]);
         assert_eq!(rows[1], [format!("{short}…")]);
+    }
+
+    #[test]
+    fn instances_of_rules_are_one_row_for_each_node() {
+        let instance = |node: &str, name: &str, of: &str| json!({"node": node, "instance": name, "type": of});
+        let found = [
+            instance("pump", "pump", "Demo::Pump"),
+            instance("rules", "Hot", "OASIS::Rules::Results"),
+            instance("rules", "Silent", "OASIS::Rules::Results"),
+            instance("tank", "Full", "OASIS::Rules::Results"),
+        ];
+        let listed = fold_rules(&found);
+        assert_eq!(listed.iter().map(name).collect::<Vec<_>>(), ["pump/pump", "rules/…", "tank/Full"]);
+        assert_eq!(row(&listed[1])[1], "2 of rules: oasis list rules/");
     }
 
     #[test]

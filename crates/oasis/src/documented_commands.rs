@@ -92,8 +92,17 @@ fn every_command_of_the_documentation_can_be_typed() {
     assert!(checked > 50, "{checked}");
 }
 
-/// Flags of curl, gunicorn, Docker and pkg-config that pages name alone.
-const FOREIGN_FLAGS: [&str; 4] = ["--data-urlencode", "--preload", "--read-only", "--static"];
+/// Flags of curl, servers and pools of Python, Docker and pkg-config that pages name alone.
+const FOREIGN_FLAGS: [&str; 8] = [
+    "--data-urlencode",
+    "--max-requests",
+    "--max-tasks-per-child",
+    "--preload",
+    "--read-only",
+    "--reload",
+    "--static",
+    "--workers",
+];
 
 /// Adds the long flags of a command and of those below it.
 fn add_flags(command: &Command, flags: &mut BTreeSet<String>) {

@@ -208,10 +208,10 @@ fn wrong_files(recipe: &Recipe, files: &Files, unrelated: &[&str]) -> Vec<String
         .collect()
 }
 
-/// Returns the folder that a new crate, module or panel has for itself.
+/// Returns the folder that a new crate, module or panel has for itself, or the beginning that the files of a corpus have.
 fn own_folder(edit: &Edit) -> Option<&str> {
     let is_new = edit.lines.is_empty();
-    let main_files = ["Cargo.toml", "mod.rs", "description.ts"];
+    let main_files = ["Cargo.toml", "mod.rs", "description.ts", "bus.csv", "bus.json"];
     main_files.iter().find_map(|name| edit.file.strip_suffix(name)).filter(|_| is_new)
 }
 

@@ -47,7 +47,7 @@ pub use recorded_series::RecordedSeries;
 pub use report::{Finding, Report};
 pub(crate) use series_set::SeriesSet;
 pub(crate) use text_lines::TextLines;
-pub(crate) use time::{DateOrder, TIME_NAMES, TimeForm, time_unit_of_name};
+pub(crate) use time::{DateOrder, TIME_NAMES, TimeForm, longer_unit_of_name, time_unit_of_name};
 pub use time::{TimeRefused, TimeUnit, checked as checked_time, parse_time};
 pub(crate) use time_shift::TimeShift;
 pub(crate) use units::{split_unit, unit_of};

@@ -152,7 +152,7 @@ impl NumberForm {
     fn parse_grouped(self, text: &str) -> Option<Number> {
         let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
         let (ungrouped, rest) = self.thousands.ungroup(digits)?;
-        let mark = if self.has_comma { ',' } else { '.' };
+        let mark = self.mark();
         let is_fraction = |rest: &str| {
             rest.strip_prefix(mark).is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_digit()))
         };
@@ -170,16 +170,14 @@ impl NumberForm {
             && self.parse_grouped(text).is_some()
     }
 
-    /// Returns whether a text is a number with separators that can be nothing else: not `1,234`, which may have a decimal comma.
-    pub fn is_clearly_grouped(self, text: &str) -> bool {
-        let mark = if self.has_comma { ',' } else { '.' };
-        let is_clear = || match self.thousands {
-            Thousands::Comma | Thousands::Point => {
-                text.contains(mark) || text.matches(self.thousands.characters()).count() > 1
-            }
-            Thousands::None | Thousands::Space | Thousands::Apostrophe => true,
-        };
-        self.is_grouped(text) && is_clear()
+    /// The decimal mark.
+    pub fn mark(self) -> char {
+        if self.has_comma { ',' } else { '.' }
+    }
+
+    /// Returns how many thousands separators a text has.
+    pub fn separators(self, text: &str) -> usize {
+        text.matches(self.thousands.characters()).count()
     }
 
     /// Parses digits with at most one mark, of which a real is an exact quotient; `None` of other texts, which may be numbers too.

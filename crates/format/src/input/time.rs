@@ -56,6 +56,8 @@ const SECONDS_PER_DAY: i64 = 86_400;
 const NANOS_PER_DAY: i128 = 86_400 * NANOS_PER_SECOND;
 /// Days from 1899-12-30 to 1970-01-01.
 const SERIAL_DAYS_TO_1970: i128 = 25_569;
+/// Digits of a fraction that are read: its product with the nanoseconds of a day has less than 128 bits.
+const MAX_FRACTION_DIGITS: usize = 18;
 const POWERS_OF_TEN: [u64; 10] =
     [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000, 1_000_000_000];
 /// Names of a column of times, in the order of preference, in lower case.
@@ -102,6 +104,17 @@ impl TimeUnit {
             "ms" | "msec" | "millis" | "milliseconds" => Some(Self::Milliseconds),
             "us" | "usec" | "micros" | "microseconds" | "\u{b5}s" | "\u{3bc}s" => Some(Self::Microseconds),
             "ns" | "nsec" | "nanos" | "nanoseconds" => Some(Self::Nanoseconds),
+            _ => None,
+        }
+    }
+
+    /// Returns the UCUM symbol of a longer unit, in which times are not read.
+    pub fn longer(symbol: &str) -> Option<&'static str> {
+        match symbol {
+            "min" | "mins" | "minute" | "minutes" => Some("min"),
+            "h" | "hr" | "hrs" | "hour" | "hours" => Some("h"),
+            "d" | "day" | "days" => Some("d"),
+            "wk" | "week" | "weeks" => Some("wk"),
             _ => None,
         }
     }
@@ -197,6 +210,24 @@ impl TimeForm {
         }
     }
 
+    /// Parses a day and a time of the day, in nanoseconds since 1970.
+    pub fn parse_day(&self, day: &str, clock: &str) -> Result<i128, TimeRefused> {
+        let (day, clock) = (day.trim(), clock.trim());
+        match self {
+            Self::SerialDays { .. } => {
+                let clock = Self::Date(DateOrder::YearMonthDay).parse(&format!("1970-01-01 {clock}"))?;
+                Ok(self.parse(day)? + clock)
+            }
+            _ => self.parse(&format!("{day} {clock}")),
+        }
+    }
+
+    /// Whether a text is a number of whole days.
+    pub fn is_whole_day(&self, text: &str) -> bool {
+        matches!(self, Self::SerialDays { .. })
+            && self.parse(text).is_ok_and(|time| time % NANOS_PER_DAY == 0)
+    }
+
     /// A description for people.
     pub fn describe(&self) -> String {
         match self {
@@ -224,8 +255,17 @@ pub fn parse_time(text: &str) -> Result<u64, TimeRefused> {
 
 /// The unit that the end of a name states: `time_ms`.
 pub(crate) fn time_unit_of_name(name: &str) -> Option<TimeUnit> {
+    TimeUnit::of(&suffix_of_name(name)?)
+}
+
+/// The longer unit that the end of a name states: `time_h`, `time [minutes]`.
+pub(crate) fn longer_unit_of_name(name: &str) -> Option<&'static str> {
+    TimeUnit::longer(suffix_of_name(name)?.trim_matches(['[', ']', '(', ')']))
+}
+
+fn suffix_of_name(name: &str) -> Option<String> {
     let suffix = name.rsplit(['_', ' ', '.']).next().filter(|suffix| *suffix != name)?;
-    TimeUnit::of(&suffix.to_ascii_lowercase())
+    Some(suffix.to_ascii_lowercase())
 }
 
 /// Returns a time as an archive has it.
@@ -239,6 +279,10 @@ fn decimal(text: &str, has_comma: bool, scale: i128) -> Option<i128> {
         Some(rest) => (true, rest),
         None => (false, text.strip_prefix('+').unwrap_or(text)),
     };
+    // A point beside decimal commas is a thousands separator: `1.000` is not one second.
+    if has_comma && digits.contains('.') {
+        return None;
+    }
     let (whole, fraction) = digits.split_once(if has_comma { ',' } else { '.' }).unwrap_or((digits, ""));
     let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
     if whole.len() + fraction.len() == 0 {
@@ -270,7 +314,7 @@ fn parts(fraction: &str, scale: i128) -> i128 {
 
 fn exact_parts(fraction: &str, scale: i128) -> i128 {
     let (mut sum, mut place) = (0_i128, scale * 10);
-    for digit in fraction.bytes().take(12) {
+    for digit in fraction.bytes().take(MAX_FRACTION_DIGITS) {
         // One more digit than the scale has, to round.
         sum = sum * 10 + i128::from(digit - b'0');
         place *= 10;
@@ -517,6 +561,7 @@ mod tests {
         assert!(seconds.parse("x").is_err() && seconds.parse("").is_err() && seconds.parse(".").is_err());
         let micros = TimeForm::Number { unit: TimeUnit::Microseconds, has_comma: true };
         assert_eq!(micros.parse("1,0015"), Ok(1_002));
+        assert!(micros.parse("1.000").is_err() && micros.parse("1.000,5").is_err());
         assert_eq!(TimeUnit::of_magnitude(1.7e18), TimeUnit::Nanoseconds);
         assert_eq!(TimeUnit::of_magnitude(1.7e12), TimeUnit::Milliseconds);
         assert_eq!(TimeUnit::of_magnitude(12.5), TimeUnit::Seconds);
@@ -528,7 +573,18 @@ mod tests {
         assert_eq!(form.parse("45352.5"), Ok(1_709_294_400_000_000_000));
         assert_eq!(form.parse("45352.541667"), Ok(1_709_298_000_028_800_000));
         assert_eq!(form.parse("45352.5416666666"), Ok(1_709_297_999_999_994_240));
+        assert_eq!(form.parse("45352.0000000000099999999999"), Ok(1_709_251_200_000_000_864));
+        assert_eq!(form.parse("45352.00000000000099999"), Ok(1_709_251_200_000_000_086));
         assert!(form.parse("x").is_err());
+    }
+
+    #[test]
+    fn days_of_spreadsheets_have_a_time_of_the_day_beside_them() {
+        let form = TimeForm::named("excel", false).unwrap();
+        assert_eq!(form.parse_day("45352", " 12:00:00.5"), Ok(1_709_294_400_500_000_000));
+        assert_eq!(form.parse_day("45352", ""), form.parse("45352"));
+        assert!(form.parse_day("45352", "noon").is_err());
+        assert!(form.is_whole_day("45352") && !form.is_whole_day("45352.5") && !form.is_whole_day("x"));
     }
 
     #[test]

@@ -1,13 +1,16 @@
 //! Finds delimiter, notation of numbers and header in the beginning of a file.
 
 use super::notation;
-use crate::input::{InputError, InputOptions, NumberForm, unit_of, windows_1252};
+use super::series::is_absent_word;
+use crate::input::{InputError, InputOptions, NumberForm, TimeForm, unit_of, windows_1252};
 use csv::ReaderBuilder;
 
 /// Delimiters in the order in which they are tried.
 const DELIMITERS: [u8; 4] = *b",;\t|";
 /// Records that a dialect is found by.
 const MAX_RECORDS: usize = 200;
+/// Fields that a dialect is found by: whole records up to this number, and a part of one.
+const MAX_FIELDS: usize = 1 << 20;
 
 /// The quality of a delimiter, by what matters most first.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -77,7 +80,7 @@ impl Dialect {
         let is_windows_1252 = windows_1252::is_likely(beginning);
         // Lines that end after these bytes are not judged.
         let text = beginning.get(start..).unwrap_or_default();
-        let whole = match text.iter().rposition(|byte| *byte == b'\n') {
+        let whole = match text.iter().rposition(|byte| matches!(byte, b'\n' | b'\r')) {
             Some(at) if beginning.len() >= crate::input::DETECT_BYTES => &text[..=at],
             _ => text,
         };
@@ -103,7 +106,8 @@ impl Dialect {
         let comment_names = comment.and_then(|comment| names_in(comment, delimiter, &records));
         let has_header =
             options.has_header.unwrap_or_else(|| comment_names.is_none() && is_header(&records, numbers));
-        let units = has_header.then(|| unit_line(&records, numbers)).flatten();
+        let has_times = options.rate.is_none();
+        let units = has_header.then(|| unit_line(&records, numbers, has_times)).flatten();
         Ok(Self {
             delimiter,
             numbers,
@@ -155,7 +159,7 @@ fn skip_comments(text: &[u8], mut at: usize) -> (usize, u64, Option<&[u8]>) {
     (at, lines, last)
 }
 
-/// The number of records before the first one that fills more than half of the columns.
+/// The number of records before the first one that fills more than half of the columns, if that one has names. Values there are those of rows.
 fn preamble(records: &[Vec<String>]) -> usize {
     let filled = |record: &Vec<String>| {
         record.iter().rposition(|field| !field.trim().is_empty()).map_or(0, |last| last + 1)
@@ -165,7 +169,13 @@ fn preamble(records: &[Vec<String>]) -> usize {
     if most_frequent < 2 || count(&widths, most_frequent) * 2 < widths.len() {
         return 0;
     }
-    widths.iter().take_while(|width| **width * 2 <= most_frequent).count()
+    let count = widths.iter().take_while(|width| **width * 2 <= most_frequent).count();
+    let is_value = |field: &String| {
+        let field = field.trim();
+        let is_number = |comma| NumberForm::with_mark(comma).parse(field.as_bytes()).is_some();
+        is_number(false) || is_number(true) || TimeForm::is_date(field)
+    };
+    records.get(count).filter(|names| !names.iter().any(is_value)).map_or(0, |_| count)
 }
 
 /// The bytes and lines before a record.
@@ -180,9 +190,11 @@ fn position(text: &[u8], delimiter: u8, record: usize) -> (u64, u64) {
     position.map_or((0, 0), |position| (position.byte(), position.line() - 1))
 }
 
-/// The units in the second record, if it has nothing else, and the third one a number in one of these columns.
-fn unit_line(records: &[Vec<String>], numbers: NumberForm) -> Option<Vec<Option<String>>> {
-    let [names, fields, first, ..] = records else { return None };
+/// The units in the second record, if it has nothing else, and the third one a number in one of these columns. Without times, which tell rows from
+/// units, no record may have a text in these columns: `F` and `A` are hexadecimal digits too.
+fn unit_line(records: &[Vec<String>], numbers: NumberForm, has_times: bool) -> Option<Vec<Option<String>>> {
+    let [names, fields, rows @ ..] = records else { return None };
+    let first = rows.first()?;
     let bare = |field: &str| field.trim().trim_matches(['[', ']', '(', ')']).trim().to_owned();
     let is_unit = |field: &String| matches!(&*bare(field), "" | "-") || unit_of(&bare(field)).is_some();
     if fields.len() != names.len() || !fields.iter().all(is_unit) {
@@ -191,7 +203,13 @@ fn unit_line(records: &[Vec<String>], numbers: NumberForm) -> Option<Vec<Option<
     let units: Vec<_> = fields.iter().map(|field| unit_of(&bare(field))).collect();
     let is_number = |field: &String| numbers.parse(field.trim().as_bytes()).is_some();
     let is_proof = units.iter().zip(first).any(|(unit, field)| unit.is_some() && is_number(field));
-    (is_proof && !fields.iter().any(is_number)).then_some(units)
+    let is_absent =
+        |field: &String| matches!(field.trim().as_bytes(), text if text.is_empty() || is_absent_word(text));
+    let fits = |row: &Vec<String>| {
+        units.iter().zip(row).all(|(unit, field)| unit.is_none() || is_number(field) || is_absent(field))
+    };
+    let is_certain = has_times || rows.iter().all(fits);
+    (is_proof && is_certain && !fields.iter().any(is_number)).then_some(units)
 }
 
 fn names_in(comment: &[u8], delimiter: u8, records: &[Vec<String>]) -> Option<Vec<String>> {
@@ -207,8 +225,14 @@ fn records(text: &[u8], delimiter: u8, is_windows_1252: bool) -> Vec<Vec<String>
         true => windows_1252::decode(field),
         false => String::from_utf8_lossy(field).into_owned(),
     };
+    let mut left = MAX_FIELDS;
     let records = reader.byte_records().take(MAX_RECORDS).filter_map(Result::ok);
-    records.map(|record| record.iter().map(text).collect()).collect()
+    let bounded = records.map_while(|record| {
+        let fields = (left > 0).then(|| record.iter().take(left).map(text).collect::<Vec<_>>())?;
+        left -= fields.len();
+        Some(fields)
+    });
+    bounded.collect()
 }
 
 fn score(records: &[Vec<String>], delimiter: u8) -> Score {
@@ -247,7 +271,7 @@ fn is_header(records: &[Vec<String>], numbers: NumberForm) -> bool {
     let Some((first, rest)) = records.split_first() else { return false };
     let is_value = |field: &String| {
         let field = field.trim();
-        numbers.parse(field.as_bytes()).is_some() || crate::input::TimeForm::of_dates(&[field]).is_some()
+        numbers.parse(field.as_bytes()).is_some() || TimeForm::of_dates(&[field]).is_some()
     };
     let is_named = !first.iter().any(is_value) && first.iter().any(|field| !field.trim().is_empty());
     is_named && (rest.is_empty() || rest.iter().any(|record| record.iter().any(is_value)))
@@ -296,6 +320,9 @@ mod tests {
             ("x\n1,\n2,\n", 0, 0, 0),
             ("time,x,y\n1,2,3,\n2,3,4,\n", 0, 0, 0),
             ("time,x,y,z\n1,,,\n2,,,\n", 0, 0, 0),
+            ("time,spectrum,,\n1,2,3,4\n2,3,4,5\n", 0, 0, 0),
+            ("# time,a,b,c\n1700000000,5,,\n1700000001,1,2,3\n1700000002,1,2,3\n", 0, 1, 13),
+            ("2024-03-01;5;;\n2024-03-02;a;b;c\n2024-03-03;a;b;c\n", 0, 0, 0),
         ] {
             let found = detect(text);
             let place = (found.preamble, found.skipped_lines, found.start);
@@ -313,6 +340,23 @@ mod tests {
         for text in ["x,state\n,A\n1,A\n", "time,v\ns,left\n1,2\n", "time,v\n1,m\n2,3\n", "time,v\ns,m\n"] {
             assert_eq!(units(text), None, "{text}");
         }
+    }
+
+    #[test]
+    fn a_file_without_times_has_a_line_of_units_only_above_numbers() {
+        let units = |text: &str| {
+            let options = InputOptions { rate: Some(10.0), ..InputOptions::default() };
+            Dialect::detect(text.as_bytes(), &options).unwrap().units.is_some()
+        };
+        assert!(!units("byte\nF\n3\nA\n") && !units("byte,x\nF,\n3,1\n,1\nA,1\n"));
+        assert!(units("speed\nm/s\n3\n4\n") && units("v,state\nm/s,\n3,on\nNA,off\n,on\n"));
+    }
+
+    #[test]
+    fn few_fields_of_long_lines_are_kept() {
+        let line = ",".repeat(MAX_FIELDS / 2) + "\n";
+        let records = records(line.repeat(5).as_bytes(), b',', false);
+        assert_eq!(records.iter().map(Vec::len).sum::<usize>(), MAX_FIELDS);
     }
 
     #[test]

@@ -2,10 +2,16 @@
 
 use super::{dialect::Dialect, lines::Fields};
 use crate::{
-    input::{InputError, InputOptions, TIME_NAMES, TimeForm, TimeUnit, split_unit, time_unit_of_name},
+    input::{
+        InputError, InputOptions, TIME_NAMES, TimeForm, TimeUnit, longer_unit_of_name, split_unit,
+        time_unit_of_name,
+    },
     visible::shortened,
 };
-use std::{collections::HashSet, ops::Range};
+use std::{
+    collections::{HashMap, HashSet},
+    ops::Range,
+};
 
 /// The columns of `oasis export --format csv`.
 const OWN: [&str; 7] = ["node", "instance", "run", "time", "time_ns", "sequence", "state"];
@@ -16,6 +22,8 @@ const LONG_NAMES: [&str; 9] =
     ["name", "signal", "channel", "topic", "metric", "variable", "series", "key", "tag"];
 const LONG_VALUES: [&str; 2] = ["value", "val"];
 const LONG_UNITS: [&str; 2] = ["unit", "units"];
+/// Most columns of a file.
+const MAX_COLUMNS: usize = 65_536;
 /// Columns that an error names.
 const MAX_NAMED_COLUMNS: usize = 20;
 /// A number of seconds from which on a column without a name can be times.
@@ -105,7 +113,13 @@ impl Layout {
         let most_frequent = |width: &usize| widths().filter(|other| other == width).count();
         let width =
             if dialect.has_header { first.len() } else { widths().max_by_key(most_frequent).unwrap_or(1) };
-        let mut taken = HashSet::new();
+        if width > MAX_COLUMNS {
+            let why =
+                format!("the first lines have {width} columns or more, and a file can have {MAX_COLUMNS}");
+            let remedy = "choose the delimiter with --delimiter, or import a part of the columns";
+            return Err(InputError::file(why, remedy));
+        }
+        let (mut taken, mut numbers) = (HashSet::new(), HashMap::new());
         let (mut names, mut units, mut renamed) = (Vec::new(), Vec::new(), Vec::new());
         for at in 0..width {
             let (name, unit) = match header.and_then(|header| header.get(at)).map(|name| name.trim()) {
@@ -115,9 +129,10 @@ impl Layout {
             let of_line = || dialect.units.as_ref().and_then(|units| units.get(at).cloned().flatten());
             let unit = unit.or_else(of_line);
             let mut free = name.clone();
-            let mut number = 1;
             while !taken.insert(free.clone()) {
-                number += 1;
+                // The last number of each name, so that a name of all columns is found quickly.
+                let number = numbers.entry(name.clone()).or_insert(1_u32);
+                *number += 1;
                 free = format!("{name}_{number}");
             }
             if free != name {
@@ -158,7 +173,8 @@ impl Layout {
             let is_named = named.is_some() || rank < candidates.len() - self.width;
             if let Some(form) = self.time_form(at, records, dialect, options, is_named)? {
                 let clock = match form {
-                    TimeForm::Date(_) => self.clock(at, records),
+                    TimeForm::Date(_) => self.clock(at, records, TimeForm::is_day),
+                    TimeForm::SerialDays { .. } => self.clock(at, records, |text| form.is_whole_day(text)),
                     _ => None,
                 };
                 return Ok(Times::Column { at, form, clock });
@@ -230,7 +246,23 @@ impl Layout {
         let first = numbers[0] as f64 / 1e9;
         let unit = self.time_unit(at).unwrap_or_else(|| TimeUnit::of_magnitude(first));
         let is_epoch = first * unit.nanoseconds() as f64 / 1e9 >= MIN_EPOCH_SECONDS;
-        Ok((is_named || (is_epoch && numbers.is_sorted())).then_some(TimeForm::Number { unit, has_comma }))
+        let is_time = is_named || (is_epoch && numbers.is_sorted());
+        if !is_time {
+            return Ok(None);
+        }
+        if let Some(longer) = self.longer_time_unit(at) {
+            let name = shortened(&self.names[at]);
+            let why = format!("the times of the column {name:?} are in {longer}, which is not supported");
+            let remedy = "convert them to seconds, or name the unit with --time-format";
+            return Err(InputError::file(why, remedy));
+        }
+        Ok(Some(TimeForm::Number { unit, has_comma }))
+    }
+
+    /// The unit that the header of a column states, if times are not read in it: `time [min]`, `time_h`.
+    fn longer_time_unit(&self, at: usize) -> Option<&'static str> {
+        let by_header = self.units[at].as_deref().and_then(TimeUnit::longer);
+        by_header.or_else(|| longer_unit_of_name(&self.names[at]))
     }
 
     /// Refuses times without a zone below a header that names one: they would be read as UTC.
@@ -249,16 +281,16 @@ impl Layout {
     }
 
     /// The column with the time of the day, beside one with days.
-    fn clock(&self, days: usize, records: &[Vec<String>]) -> Option<usize> {
-        let is_each = |at: usize, is_so: fn(&str) -> bool| {
+    fn clock(&self, days: usize, records: &[Vec<String>], is_day: impl Fn(&str) -> bool) -> Option<usize> {
+        let is_each = |at: usize, is_so: &dyn Fn(&str) -> bool| {
             let texts = || records.iter().filter_map(|record| record.get(at)).map(|text| text.trim());
             texts().all(|text| text.is_empty() || is_so(text)) && texts().any(is_so)
         };
-        if !is_each(days, TimeForm::is_day) {
+        if !is_each(days, &is_day) {
             return None;
         }
         // The next column first.
-        (days + 1..self.width).chain(0..days).find(|at| is_each(*at, TimeForm::is_time_of_day))
+        (days + 1..self.width).chain(0..days).find(|at| is_each(*at, &TimeForm::is_time_of_day))
     }
 
     /// The unit that the header of a column states: `time [ms]`, `time_ms`.
@@ -385,6 +417,49 @@ mod tests {
         assert_eq!(time(&layout), (0, &TimeForm::SerialDays { has_comma: false }));
         let layout = find("time,x\n45352.5,1\n45353,2\n", &InputOptions::default()).unwrap();
         assert!(matches!(time(&layout).1, TimeForm::Number { .. }));
+    }
+
+    #[test]
+    fn days_of_spreadsheets_and_times_of_the_day_are_one_time() {
+        for (text, expected) in [
+            ("Date;Clock;x\n45352;12:00:00;1\n45353;13:00;2\n", Some(1)),
+            ("Date;Clock;x\n45352.5;12:00:00;1\n", None),
+        ] {
+            let layout = find(text, &InputOptions::default()).unwrap();
+            let Times::Column { at: 0, form: TimeForm::SerialDays { .. }, clock } = layout.times else {
+                panic!("{text}")
+            };
+            assert_eq!(clock, expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn times_in_longer_units_than_seconds_are_refused() {
+        for (text, unit) in [
+            ("time,x\nmin,m\n0,1\n1,2\n", "min"),
+            ("time [h],x\n0,1\n1,2\n", "h"),
+            ("time,x\nd,m\n0,1\n1,2\n", "d"),
+            ("time_hours,x\n0,1\n1,2\n", "h"),
+            ("time [minutes],x\n0,1\n1,2\n", "min"),
+        ] {
+            let column = InputOptions { time_column: Some("1".into()), ..InputOptions::default() };
+            let error = find(text, &column).unwrap_err().to_string();
+            let why = format!("are in {unit}, which is not supported: convert them to seconds");
+            assert!(error.contains(&why) && error.contains("--time-format"), "{error}");
+            let options = InputOptions { time_format: Some("s".into()), ..column };
+            assert!(find(text, &options).is_ok());
+        }
+        let dates = "time,x\nd,m\n2024-03-01,1\n";
+        assert!(find(dates, &InputOptions::default()).is_ok());
+    }
+
+    #[test]
+    fn more_columns_than_a_file_can_have_are_refused() {
+        let line = |field: &str, count: usize| vec![field; count].join(",") + "\n";
+        let text = |count| line("x", count) + &line("1700000000", count) + &line("1700000001", count);
+        assert!(find(&text(MAX_COLUMNS), &InputOptions::default()).is_ok());
+        let error = find(&text(MAX_COLUMNS + 1), &InputOptions::default()).unwrap_err().to_string();
+        assert!(error.contains("65537 columns or more") && error.contains("--delimiter"), "{error}");
     }
 
     #[test]

@@ -12,15 +12,15 @@ mod parsed_rows;
 mod series;
 
 use crate::input::{
-    DETECT_BYTES, Defects, InputError, InputFile, InputFormat, InputOptions, RecordingFile, Report,
-    TakeBatch, Thousands, TimeShift, bounds::MAX_MESSAGE,
+    DETECT_BYTES, Defects, InputError, InputFile, InputFormat, InputOptions, NumberForm, RecordingFile,
+    Report, TakeBatch, Thousands, TimeShift, bounds::MAX_MESSAGE, windows_1252,
 };
 use dialect::Dialect;
 use layout::{Layout, Times};
 use lines::{FieldBuffer, Fields, Lines, Position};
 use memchr::memchr_iter;
 use series::AllSeries;
-use std::io::Read;
+use std::{collections::HashSet, io::Read};
 
 /// Lines before the last one that show the dialect.
 const MIN_DETECT_LINES: usize = 3;
@@ -53,6 +53,9 @@ fn read(
     let first = Position::first(&dialect);
     let mut series = AllSeries::new(layout.clone(), dialect.numbers, instance.clone());
     series.keep_rows(dialect.header_records() as u64);
+    if options.thousands.is_none() {
+        series.doubt_separators();
+    }
 
     let mut report = Report::default();
     // Both readings find the same defects: the second one counts them.
@@ -94,7 +97,8 @@ fn read_beginning(content: &mut dyn RecordingFile) -> Result<Vec<u8>, InputError
     loop {
         let missing = wanted - beginning.len();
         Read::take(&mut *content, missing as u64).read_to_end(&mut beginning)?;
-        let has_lines = memchr_iter(b'\n', &beginning).nth(MIN_DETECT_LINES).is_some();
+        let has_many = |end: u8| memchr_iter(end, &beginning).nth(MIN_DETECT_LINES).is_some();
+        let has_lines = has_many(b'\n') || has_many(b'\r');
         if has_lines || beginning.len() < wanted || wanted >= MAX_MESSAGE {
             return Ok(beginning);
         }
@@ -145,11 +149,11 @@ impl Rows<'_, '_> {
                     continue;
                 }
             };
-            let fields = make_utf8(fields, &mut copies, &mut no_utf8);
+            let fields = make_utf8(fields, dialect.numbers, &mut copies, &mut no_utf8);
             let time = match &layout.times {
                 Times::Column { at, form, clock: None } => form.parse(text_of(fields, *at)),
                 Times::Column { at, form, clock: Some(clock) } => {
-                    form.parse(&format!("{} {}", text_of(fields, *at).trim(), text_of(fields, *clock)))
+                    form.parse_day(text_of(fields, *at), text_of(fields, *clock))
                 }
                 Times::Rate(rate) => Ok((rows as f64 * (1e9 / rate)).round() as i128),
             };
@@ -184,15 +188,31 @@ fn fit(fields: Fields<'_>, width: usize) -> Result<Fields<'_>, String> {
     Err(format!("{found} fields, expected {width}"))
 }
 
-/// Replaces bytes that are not UTF-8, and counts the fields with such bytes.
-fn make_utf8<'a>(fields: Fields<'a>, copies: &'a mut FieldBuffer, no_utf8: &mut u64) -> Fields<'a> {
-    let is_damaged = |field: &&[u8]| str::from_utf8(field).is_err();
-    if fields.is_ascii() || !fields.iter().any(|field| is_damaged(&field)) {
+/// Replaces bytes that are not UTF-8, and counts the fields with such bytes. Thousands separators in Windows-1252 are read as such.
+fn make_utf8<'a>(
+    fields: Fields<'a>,
+    numbers: NumberForm,
+    copies: &'a mut FieldBuffer,
+    no_utf8: &mut u64,
+) -> Fields<'a> {
+    let is_damaged = |field: &[u8]| str::from_utf8(field).is_err();
+    if fields.is_ascii() || !fields.iter().any(is_damaged) {
         return fields;
     }
-    *no_utf8 += fields.iter().filter(is_damaged).count() as u64;
     copies.clear();
-    fields.iter().for_each(|field| copies.push(String::from_utf8_lossy(field).as_bytes()));
+    for field in fields.iter() {
+        if !is_damaged(field) {
+            copies.push(field);
+            continue;
+        }
+        let number = (numbers.thousands != Thousands::None).then(|| windows_1252::decode(field));
+        if let Some(number) = number.filter(|number| numbers.is_grouped(number.trim())) {
+            copies.push(number.as_bytes());
+        } else {
+            *no_utf8 += 1;
+            copies.push(String::from_utf8_lossy(field).as_bytes());
+        }
+    }
     copies.fields()
 }
 
@@ -229,7 +249,8 @@ fn note_dialect(
         let name = dialect.numbers.thousands.name();
         report.note(None, 1, format!("numbers have thousands separators: {name} (--thousands)"));
     }
-    note_separators(dialect, layout, series, report);
+    let noted = series.note_separators(report);
+    note_separators(dialect, layout, series, &noted, report);
     if dialect.has_windows_1252_names {
         let text = "the names of columns are not UTF-8: read as Windows-1252. For texts, convert the file: iconv -f WINDOWS-1252 -t UTF-8 FILE > NEW";
         report.note(None, 1, text);
@@ -240,9 +261,15 @@ fn note_dialect(
 }
 
 /// Reports columns of texts that may be numbers with thousands separators.
-fn note_separators(dialect: &Dialect, layout: &Layout, series: &AllSeries, report: &mut Report) {
+fn note_separators(
+    dialect: &Dialect,
+    layout: &Layout,
+    series: &AllSeries,
+    noted: &HashSet<usize>,
+    report: &mut Report,
+) {
     let records = dialect.rows();
-    for at in series.text_fields() {
+    for at in series.text_fields().filter(|at| !noted.contains(at)) {
         let fields = || records.iter().filter_map(|record| record.get(at)).map(|field| field.trim());
         let Some((example, thousands)) =
             fields().find_map(|field| Some((field, notation::separator_of(field)?)))
@@ -254,10 +281,13 @@ fn note_separators(dialect: &Dialect, layout: &Layout, series: &AllSeries, repor
         };
         if fields().all(is_number) {
             let name = thousands.name();
-            let text = format!("texts such as {example:?} may be numbers: --thousands {name} reads them so");
-            report.note(layout.names.get(at).map(String::as_str), 1, text);
+            report.note(layout.names.get(at).map(String::as_str), 1, texts_note(example, name));
         }
     }
+}
+
+fn texts_note(example: &str, thousands: &str) -> String {
+    format!("texts such as {example:?} may be numbers: --thousands {thousands} reads them so")
 }
 
 #[cfg(test)]

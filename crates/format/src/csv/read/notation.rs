@@ -3,6 +3,9 @@
 use super::series::is_absent_word;
 use crate::input::{InputError, InputOptions, NumberForm, Thousands};
 
+/// Length of an example in a note.
+const MAX_EXAMPLE_CHARACTERS: usize = 40;
+
 /// Finds the notation of the numbers in the first records, or the one that the options choose.
 ///
 /// # Errors
@@ -50,6 +53,50 @@ fn has_decimal_comma(records: &[Vec<String>], delimiter: u8, thousands: Thousand
     delimiter != b',' && is_real(true, ',') && !is_real(false, '.')
 }
 
+/// The numbers of a column, as far as they show whether it has thousands separators.
+#[derive(Debug, Clone, Default)]
+pub struct SeparatedNumbers {
+    /// The first number with separators, without the end of a long one.
+    pub example: Option<Box<str>>,
+    /// Whether a number has separators and a decimal mark.
+    has_mark: bool,
+    /// Whether a number has two separators or more, and no decimal mark.
+    has_many: bool,
+    /// Whether a number has no separators.
+    has_plain: bool,
+}
+
+impl SeparatedNumbers {
+    /// Adds a field that may be a number.
+    pub fn add(&mut self, form: NumberForm, field: &str) {
+        if form.is_grouped(field) {
+            let has_mark = field.contains(form.mark());
+            self.has_mark |= has_mark;
+            self.has_many |= !has_mark && form.separators(field) > 1;
+            self.example.get_or_insert_with(|| field.chars().take(MAX_EXAMPLE_CHARACTERS).collect());
+        } else if !self.has_plain {
+            let has_digit = field.bytes().any(|byte| byte.is_ascii_digit());
+            self.has_plain = has_digit && form.parse(field.as_bytes()).is_some();
+        }
+    }
+
+    /// Whether they can be nothing else. `1,234` may have a decimal comma, `192.168.100.101` is an address, and `600 123 456` a telephone number.
+    fn is_proof(&self, thousands: Thousands) -> bool {
+        self.has_mark || (self.example.is_some() && self.has_plain && thousands.has_comma().is_none())
+    }
+
+    /// Whether they are numbers in a file whose other columns prove the separators.
+    pub fn is_possible(&self, thousands: Thousands) -> bool {
+        let is_single = !self.has_many && thousands.has_comma().is_some();
+        self.example.is_none() || self.has_mark || self.has_plain || is_single
+    }
+
+    /// Whether they are numbers only if the separators of other columns are theirs.
+    pub fn is_doubtful(&self, thousands: Thousands) -> bool {
+        self.example.is_some() && !self.has_mark && thousands.has_comma().is_some()
+    }
+}
+
 /// Whether a column has numbers that clearly have these separators and nothing but numbers, and no number of the file has another decimal mark.
 fn has_separators(records: &[Vec<String>], delimiter: u8, form: NumberForm) -> bool {
     // A comma between fields is no decimal mark, unless quotation marks surround each number.
@@ -63,8 +110,11 @@ fn has_separators(records: &[Vec<String>], delimiter: u8, form: NumberForm) -> b
         fields.filter(|field| !field.is_empty())
     };
     let is_number = |field: &str| form.parse(field.as_bytes()).is_some() || is_absent_word(field.as_bytes());
-    let is_proof =
-        |at: usize| column(at).any(|field| form.is_clearly_grouped(field)) && column(at).all(is_number);
+    let is_proof = |at: usize| {
+        let mut numbers = SeparatedNumbers::default();
+        column(at).for_each(|field| numbers.add(form, field));
+        numbers.is_proof(form.thousands) && column(at).all(is_number)
+    };
     let width = rest.first().map_or(0, Vec::len);
     let (other, mark) = (NumberForm::with_mark(!form.has_comma), if form.has_comma { '.' } else { ',' });
     let contradicts = |field: &str| {
@@ -89,7 +139,7 @@ mod tests {
         let point = |thousands| NumberForm { has_comma: false, thousands };
         for (fields, form) in [
             (&["1,234.5", "7"][..], point(Thousands::Comma)),
-            (&["1,234,567", "1,234", "-"], point(Thousands::Comma)),
+            (&["1,234,567", "1,234.5", "-"], point(Thousands::Comma)),
             (&["1.234,5", "12,5", "1.234"], comma(Thousands::Point)),
             (&["1 234,5", "7,25"], comma(Thousands::Space)),
             (&["1\u{202f}234.5", "7"], point(Thousands::Space)),
@@ -102,6 +152,13 @@ mod tests {
             (&["1.234,5", "0.25"], point(Thousands::None)),
             (&["1,234.5", "a text"], point(Thousands::None)),
             (&["12 34", "1 2345"], point(Thousands::None)),
+            (&["1,234,567", "1,234", "12", "-"], comma(Thousands::None)),
+            // Addresses, colors, versions and telephone numbers.
+            (&["192.168.100.101", "192.168.100.102"], point(Thousands::None)),
+            (&["255,128,100", "255,128,101"], point(Thousands::None)),
+            (&["2.100.345", "2.100.346"], point(Thousands::None)),
+            (&["600 123 456", "600 123 457"], point(Thousands::None)),
+            (&["600'123", "NaN"], point(Thousands::None)),
         ] {
             assert_eq!(found(fields, b';', &InputOptions::default()).unwrap(), form, "{fields:?}");
         }

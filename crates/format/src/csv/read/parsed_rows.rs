@@ -3,7 +3,7 @@
 use super::lines::Position;
 use crate::input::Cell;
 
-/// Most values that are kept: 64 MiB.
+/// Most values that are kept: 64 MiB, and 32 MiB of times if a row has one value. A list that grows takes half as much again for a moment.
 #[cfg(not(test))]
 const MAX_PARSED_CELLS: usize = 64 * 1024 * 1024 / size_of::<ParsedCell>();
 #[cfg(test)]

@@ -3,19 +3,23 @@
 use super::{
     Row,
     layout::{Form, Layout},
+    notation::SeparatedNumbers,
     parsed_rows::{ParsedCell, ParsedRows},
-    text_of,
+    text_of, texts_note,
 };
 use crate::input::{
     Cell, Column, ColumnTable, InputError, Number, NumberForm, RecordedSeries, Report, SeriesSet, TakeBatch,
-    TimeForm,
+    Thousands, TimeForm,
     columns::{Kind, StoredKind},
     names::without_controls,
     samples::Head,
     unit_of,
 };
 use oasis_wire::probe_kind::ProbeKind;
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+};
 use uuid::Uuid;
 
 /// Most series of a file.
@@ -44,6 +48,8 @@ const RELATIVE_TIME_LIMIT: u64 = 2 * 365 * 86_400 * 1_000_000_000;
 pub struct AllSeries {
     layout: Layout,
     numbers: NumberForm,
+    /// Whether no option chose the thousands separators.
+    has_doubts: bool,
     instance: String,
     /// The columns that become metrics.
     metrics: Vec<usize>,
@@ -79,6 +85,9 @@ struct Surveyed {
     column: Column,
     /// Texts that may say that a number is absent.
     words: u64,
+    separated: SeparatedNumbers,
+    /// Whether its numbers are texts, because other texts look like numbers with separators too.
+    is_refused: bool,
 }
 
 impl AllSeries {
@@ -90,6 +99,7 @@ impl AllSeries {
         Self {
             layout,
             numbers,
+            has_doubts: false,
             instance,
             metrics,
             all: Vec::new(),
@@ -114,6 +124,37 @@ impl AllSeries {
         columns.filter(|(of, _)| of.column.kind() == Kind::Text).map(|(_, field)| *field)
     }
 
+    /// Reads numbers with separators as texts in columns where they may be something else.
+    pub fn doubt_separators(&mut self) {
+        self.has_doubts = self.numbers.thousands != Thousands::None;
+    }
+
+    /// Reports columns whose numbers may have no thousands separators. Returns the fields of those of texts.
+    pub fn note_separators(&self, report: &mut Report) -> HashSet<usize> {
+        let (mut noted, thousands) = (HashSet::new(), self.numbers.thousands);
+        for series in self.all.iter().filter(|_| self.has_doubts) {
+            for (of, field) in series.columns.iter().zip(&self.metrics) {
+                let Some(example) = &of.separated.example else { continue };
+                let name = match self.layout.form {
+                    Form::Wide => of.column.name.clone(),
+                    Form::Long { .. } | Form::Own => {
+                        format!("{}: {}", series.recorded.instance, of.column.name)
+                    }
+                };
+                if of.is_refused {
+                    report.note(Some(&name), 1, texts_note(example, thousands.name()));
+                    noted.insert(*field);
+                } else if of.column.kind() != Kind::Text && of.separated.is_doubtful(thousands) {
+                    let text = format!(
+                        "{example:?} is read with a thousands separator, as numbers of another column are: --thousands none reads it without"
+                    );
+                    report.note(Some(&name), 1, text);
+                }
+            }
+        }
+        noted
+    }
+
     /// Whether a text is a number in the notation of the file, or a word for one that is absent.
     pub fn is_number(&self, text: &str) -> bool {
         self.numbers.parse(text.as_bytes()).is_some() || is_absent_word(text.as_bytes())
@@ -133,7 +174,7 @@ impl AllSeries {
         let is_kept = self.parsed.begin_row(row.end);
         let mut has_texts = false;
         for (surveyed, field) in series.columns.iter_mut().zip(&self.metrics) {
-            match surveyed.add(row.fields.get(*field).unwrap_or_default(), self.numbers) {
+            match surveyed.add(row.fields.get(*field).unwrap_or_default(), self.numbers, self.has_doubts) {
                 Some(cell) if is_kept => self.parsed.push(cell),
                 Some(_) => {}
                 None => has_texts = true,
@@ -216,7 +257,7 @@ impl AllSeries {
         let columns = self.metrics.iter().map(|at| {
             let name = self.layout.names.get(*at).map(String::as_str).unwrap_or_default();
             let unit = unit.clone().or_else(|| self.layout.units.get(*at).cloned().flatten());
-            Surveyed { column: Column::new(name).with_unit(unit), words: 0 }
+            Surveyed { column: Column::new(name).with_unit(unit), ..Surveyed::default() }
         });
         // Deterministic, so that a second import recognizes the samples.
         let mut identity = recorded.instance.clone().into_bytes();
@@ -235,7 +276,14 @@ impl AllSeries {
     /// If a type exceeds a bound.
     pub fn end_survey(&mut self) -> Result<(), InputError> {
         for series in &mut self.all {
-            for Surveyed { column, words } in &mut series.columns {
+            for Surveyed { column, words, separated, is_refused } in &mut series.columns {
+                let is_number = matches!(column.kind(), Kind::Integer | Kind::Real);
+                if self.has_doubts && is_number && !separated.is_possible(self.numbers.thousands) {
+                    let values = column.values;
+                    column.become_text();
+                    column.values = values;
+                    *is_refused = true;
+                }
                 if column.kind() == Kind::Text {
                     column.values += *words;
                 } else if column.kind() == Kind::Unknown && *words > 0 {
@@ -300,7 +348,7 @@ impl AllSeries {
 
 impl Surveyed {
     /// Counts a field. Returns its value; `None` if the column has texts.
-    fn add(&mut self, field: &[u8], numbers: NumberForm) -> Option<ParsedCell> {
+    fn add(&mut self, field: &[u8], numbers: NumberForm, has_doubts: bool) -> Option<ParsedCell> {
         let column = &mut self.column;
         if column.kind() == Kind::Text {
             column.values += u64::from(!field.is_empty());
@@ -318,6 +366,9 @@ impl Surveyed {
         if cell == Cell::Absent || !column.survey(cell) {
             column.become_text();
             return None;
+        }
+        if has_doubts {
+            self.separated.add(numbers, str::from_utf8(trimmed).unwrap_or_default());
         }
         ParsedCell::of(cell)
     }

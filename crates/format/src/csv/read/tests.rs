@@ -228,3 +228,108 @@ fn a_defect_has_its_line_whatever_ends_the_lines() {
         assert!(error.starts_with("line 3: 1 fields, expected 2"), "{text:?}: {error}");
     }
 }
+
+/// The values of the wide form by rows, and the report.
+fn rows_of(text: &[u8], options: &InputOptions) -> (Vec<Vec<Value>>, String) {
+    let (all, report) = read_with(text, options).unwrap();
+    let rows = all["drive"].1.iter().map(|sample| sample.values.clone()).collect();
+    (rows, texts(&report).join("\n"))
+}
+
+fn text(of: &str) -> Value {
+    Value::String(of.into())
+}
+
+#[test]
+fn an_address_or_a_color_shows_no_thousands_separators() {
+    let (rows, report) = rows_of(
+        b"time;ip;temp\n1700000000;192.168.100.101;21.500\n1700000001;192.168.100.102;21.625\n",
+        &InputOptions::default(),
+    );
+    assert_eq!(rows[0], [text("192.168.100.101"), Value::Real64(21.5)], "{report}");
+    let (rows, report) = rows_of(
+        b"time;rgb;temp\n1700000000;255,128,100;21,500\n1700000001;255,128,101;21,625\n",
+        &InputOptions::default(),
+    );
+    assert_eq!(rows[1], [text("255,128,101"), Value::Real64(21.625)], "{report}");
+}
+
+#[test]
+fn columns_without_a_decimal_mark_are_named_beside_one_with_separators() {
+    let table = b"time;power;ip;version;count;pieces\n1700000000;1.234,5;192.168.100.101;2.100.345;1.234;1.234.567\n1700000001;7,5;192.168.100.102;2.100.346;2.345;12\n";
+    let (rows, report) = rows_of(table, &InputOptions::default());
+    let expected = [
+        Value::Real64(1_234.5),
+        text("192.168.100.101"),
+        text("2.100.345"),
+        Value::Real64(1_234.0),
+        Value::Real64(1_234_567.0),
+    ];
+    assert_eq!(rows[0], expected, "{report}");
+    assert!(report.contains("count: \"1.234\" is read with a thousands separator"), "{report}");
+    assert!(
+        report.contains("version: texts such as \"2.100.345\" may be numbers: --thousands point"),
+        "{report}"
+    );
+    assert_eq!(report.matches("192.168.100.101").count(), 1, "{report}");
+    // An option is no guess.
+    let options = InputOptions { thousands: Some(Thousands::Point), ..InputOptions::default() };
+    let (rows, report) = rows_of(table, &options);
+    assert_eq!(rows[0][2], Value::Real64(2_100_345.0));
+    assert!(!report.contains("is read with"), "{report}");
+}
+
+#[test]
+fn telephone_numbers_are_no_numbers_with_spaces() {
+    let table = b"time;phone\n1700000000;600 123 456\n1700000001;600 123 457\n";
+    let (rows, report) = rows_of(table, &InputOptions::default());
+    assert_eq!(rows[0], [text("600 123 456")], "{report}");
+    assert!(
+        report.contains("phone: texts such as \"600 123 456\" may be numbers: --thousands space"),
+        "{report}"
+    );
+    let beside = b"time;x;phone\n1700000000;1 234,5;600 123 456\n1700000001;7;600 123 457\n";
+    let (rows, report) = rows_of(beside, &InputOptions::default());
+    assert_eq!(rows[0], [Value::Real64(1_234.5), text("600 123 456")], "{report}");
+    assert!(report.contains("phone: texts such as"), "{report}");
+}
+
+#[test]
+fn a_time_with_a_thousands_separator_is_refused() {
+    let table = b"Zeit;Druck\n998;1.013,2\n999;1.013,3\n1.000;1.013,1\n";
+    let error = read_with(table, &InputOptions::default()).unwrap_err().to_string();
+    assert!(error.starts_with("line 4: the time is not a number of seconds"), "{error}");
+}
+
+#[test]
+fn thousands_separators_in_windows_1252_are_those_of_numbers() {
+    for table in [
+        &b"time;x;s\n1700000000;1\xa0234,5;K\xf6ln\n1700000001;7,5;a\n"[..],
+        b"time;x;s\n1700000000;1\x92234,5;K\xf6ln\n1700000001;7,5;a\n",
+    ] {
+        let (rows, report) = rows_of(table, &InputOptions::default());
+        assert_eq!(rows[0], [Value::Real64(1_234.5), text("K\u{fffd}ln")], "{report}");
+        assert!(report.contains("1 texts are not UTF-8"), "{report}");
+    }
+}
+
+#[test]
+fn days_of_a_spreadsheet_and_times_of_the_day_are_one_time() {
+    let (_, samples) = samples("Date;Clock;x\n45244;22:13:20;1\n45244;22:13:21,5;2\n");
+    assert_eq!(samples.iter().map(|of| of.time - T).collect::<Vec<_>>(), [0, 1_500_000_000]);
+    assert_eq!(samples[0].values, [Value::Real64(1.0)]);
+}
+
+#[test]
+fn short_rows_before_longer_ones_are_no_lines_of_a_logger() {
+    let table = b"# time,a,b,c\n1700000000,5,,\n1700000001,1,2,3\n1700000002,1,2,3\n";
+    let (rows, report) = rows_of(table, &InputOptions::default());
+    assert_eq!((rows.len(), &rows[0][0]), (3, &Value::Real64(5.0)), "{report}");
+}
+
+#[test]
+fn lines_that_end_in_a_carriage_return_show_the_dialect_alone() {
+    let table = "time,x\r".to_owned() + &"1700000000,1\r".repeat(20_000);
+    let beginning = read_beginning(&mut Cursor::new(table.as_bytes())).unwrap();
+    assert_eq!(beginning.len(), DETECT_BYTES);
+}

@@ -1,7 +1,6 @@
 //! Finds delimiter, notation of numbers and header in the beginning of a file.
 
-use super::notation;
-use super::series::is_absent_word;
+use super::notation::{self, is_absent_word};
 use crate::input::{InputError, InputOptions, NumberForm, TimeForm, unit_of, windows_1252};
 use csv::ReaderBuilder;
 

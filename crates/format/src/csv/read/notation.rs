@@ -1,7 +1,25 @@
 //! Finds decimal mark and thousands separator of the numbers of a file.
 
-use super::series::is_absent_word;
 use crate::input::{InputError, InputOptions, NumberForm, Thousands};
+
+/// Texts that say that a number is absent.
+const ABSENT_WORDS: [&[u8]; 15] = [
+    b"NA",
+    b"N/A",
+    b"n/a",
+    b"null",
+    b"NULL",
+    b"None",
+    b"-",
+    b"--",
+    b"#N/A",
+    b"#NA",
+    b"<NA>",
+    b"1.#IND",
+    b"-1.#IND",
+    b"1.#QNAN",
+    b"-1.#QNAN",
+];
 
 /// Length of an example in a note.
 const MAX_EXAMPLE_CHARACTERS: usize = 40;
@@ -121,6 +139,11 @@ fn has_separators(records: &[Vec<String>], delimiter: u8, form: NumberForm) -> b
         field.contains(mark) && other.parse(field.as_bytes()).is_some() && !form.is_grouped(field)
     };
     (0..width).any(is_proof) && !rest.iter().flatten().any(|field| contradicts(field.trim()))
+}
+
+/// Whether a text says that a number is absent.
+pub fn is_absent_word(text: &[u8]) -> bool {
+    ABSENT_WORDS.contains(&text)
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use super::{
     Row,
     layout::{Form, Layout},
-    notation::SeparatedNumbers,
+    notation::{SeparatedNumbers, is_absent_word},
     parsed_rows::{ParsedCell, ParsedRows},
     text_of, texts_note,
 };
@@ -24,24 +24,6 @@ use uuid::Uuid;
 
 /// Most series of a file.
 const MAX_SERIES: usize = 65_536;
-/// Texts that say that a number is absent.
-const ABSENT_WORDS: [&[u8]; 15] = [
-    b"NA",
-    b"N/A",
-    b"n/a",
-    b"null",
-    b"NULL",
-    b"None",
-    b"-",
-    b"--",
-    b"#N/A",
-    b"#NA",
-    b"<NA>",
-    b"1.#IND",
-    b"-1.#IND",
-    b"1.#QNAN",
-    b"-1.#QNAN",
-];
 /// Nanoseconds of 1970 and 1971: times before are counted from another start.
 const RELATIVE_TIME_LIMIT: u64 = 2 * 365 * 86_400 * 1_000_000_000;
 
@@ -372,11 +354,6 @@ impl Surveyed {
         }
         ParsedCell::of(cell)
     }
-}
-
-/// Whether a text says that a number is absent.
-pub fn is_absent_word(text: &[u8]) -> bool {
-    ABSENT_WORDS.contains(&text)
 }
 
 /// The value of a field that is no text: absent if it is one.

@@ -102,7 +102,7 @@ function Body({ found }: { found: Explained }) {
             }}
           />
           <h3>{words.inputs}</h3>
-          <Inputs key={moment} target={target} at={moment} />
+          <Inputs key={moment} target={target} at={moment} nodeTime={at} />
           <Gaps gaps={gaps} />
         </>
       )}
@@ -195,13 +195,13 @@ function Facts({ found, entry }: { found: Explained; entry: Entry | undefined })
 }
 
 /** The last sample at or before the moment. */
-function Inputs({ target, at }: { target: Target; at: number }) {
+function Inputs({ target, at, nodeTime }: { target: Target; at: number; nodeTime: number }) {
   const found = useSignal<{ sample: SampleView | undefined; state: PastState }>({
     sample: undefined,
     state: 'reading',
   });
   useView(
-    () => ({ kind: 'moment', range: { live: false, from: at - 1, to: at }, target }),
+    () => ({ kind: 'moment', range: { live: false, from: at - 1, to: at }, target, nodeTime }),
     ({ answer }) => {
       if (answer.kind === 'moment') found.value = { sample: answer.sample, state: answer.state };
     },

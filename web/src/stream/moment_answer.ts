@@ -15,9 +15,10 @@ import type { SampleView } from './view.ts';
 import type { Watch } from './watch.ts';
 
 /** Returns the last sample at or before the end of the shown time, and the gap in which that lies. */
-export function momentAnswer(scene: Scene, { target, ahead }: Query & { kind: 'moment' }): Answer {
+export function momentAnswer(scene: Scene, query: Query & { kind: 'moment' }): Answer {
+  const { target, ahead, nodeTime } = query;
   const watch = scene.watch(target);
-  const at = scene.to - scene.lag(target.node);
+  const at = nodeTime ?? scene.to - scene.lag(target.node);
   const newest = watch?.sample;
   const known = gapAt(gapsIn(scene, target), at);
   // No sample was taken since.

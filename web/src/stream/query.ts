@@ -78,6 +78,8 @@ export type Query = {
   | {
       readonly kind: 'moment';
       readonly target: Target;
+      /** The moment by the clock of the node: its estimated offset from other clocks changes all the time. */
+      readonly nodeTime?: number;
       /** The time moves on: so many milliseconds are asked for next. */
       readonly ahead?: number;
     }

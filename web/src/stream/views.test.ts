@@ -314,6 +314,15 @@ it('has the exact value at the end of a time whose samples are folded', () => {
   }
 });
 
+it('finds the sample of a moment by the clock of its node, whatever offset is estimated now', () => {
+  const sampleAt = (nodeTime?: number) => {
+    const answer = answerOf({ kind: 'moment', range: until(81_700), target: TARGET, nodeTime });
+    return answer.kind === 'moment' ? answer.sample?.time : undefined;
+  };
+  expect(sampleAt(7000)).toBe(7000);
+  expect(sampleAt()).not.toBe(7000);
+});
+
 it('says of a moment that it lies in a gap: in memory, before missing samples of the DAC, and in a silence there', () => {
   const gap = { from: 81_000, to: 82_000, cause: 'ring_full', count: 3 };
   remember([80_000, 81_000, 82_000, 83_000]);

@@ -15,7 +15,7 @@ pub struct ArchiveFolder {
     /// Folder of the archive [default: archive.directory of the configuration file, else that of oasis up: ~/.local/share/oasis/archive].
     #[arg(long, value_name = "DIR", env = "OASIS_ARCHIVE")]
     archive: Option<String>,
-    /// Configuration file of the DAC; --archive and OASIS_ARCHIVE override its archive.directory.
+    /// Configuration file of the DAC; --archive and OASIS_ARCHIVE override its archive.directory [default: oasis/oasis.toml in ~/.config, if it exists].
     #[arg(long, value_name = "FILE", env = "OASIS_CONFIG")]
     config: Option<PathBuf>,
 }

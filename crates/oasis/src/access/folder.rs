@@ -11,7 +11,7 @@ pub struct AccessFolder {
     /// Folder of accounts and audit log [default: access.directory of the configuration file, or ~/.local/state/oasis/access].
     #[arg(long, value_name = "DIR", env = "OASIS_ACCESS", global = true)]
     access: Option<PathBuf>,
-    /// Configuration file of the DAC; --access and OASIS_ACCESS override its access.directory.
+    /// Configuration file of the DAC; --access and OASIS_ACCESS override its access.directory [default: oasis/oasis.toml in ~/.config, if it exists].
     #[arg(long, value_name = "FILE", env = "OASIS_CONFIG", global = true)]
     config: Option<PathBuf>,
 }

@@ -27,7 +27,7 @@ pub struct Arguments {
     /// File to write, which must not exist yet; - for standard output. It has secrets: only you can read it.
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
-    /// Configuration file of the DAC.
+    /// Configuration file of the DAC [default: oasis/oasis.toml in ~/.config, if it exists].
     #[arg(long, value_name = "FILE", env = "OASIS_CONFIG")]
     config: Option<PathBuf>,
     /// Folder of the archive [default: archive.directory of the configuration file; without one, that of oasis up].

@@ -103,7 +103,7 @@ fn removed_peer(_: &str) -> Result<String, &'static str> {
 
 #[derive(Debug, Args)]
 pub struct Common {
-    /// Configuration file; flags override it. docs/reference/oasis.toml documents its defaults.
+    /// Configuration file; flags override it. docs/reference/oasis.toml documents its defaults [default: oasis/oasis.toml in ~/.config, if it exists].
     #[arg(long, value_name = "FILE", env = "OASIS_CONFIG")]
     pub config: Option<PathBuf>,
     /// Print one line of JSON with the addresses on standard output when ready, for scripts.

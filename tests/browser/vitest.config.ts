@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { FailedTests } from './harness/failed_tests.ts';
 import { SecondsPerFile } from './harness/seconds_per_file.ts';
 
 /**
@@ -18,7 +19,7 @@ export default defineConfig({
     testTimeout: 120_000,
     hookTimeout: 120_000,
     expect: { poll: { timeout: 60_000 } },
-    reporters: ['default', new SecondsPerFile()],
+    reporters: ['default', new SecondsPerFile(), new FailedTests()],
     projects: [
       {
         extends: true,

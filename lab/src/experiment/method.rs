@@ -4,9 +4,14 @@ use super::{
     Cell, Hosts, Interrupt, Measured,
     live::{CellNode, Recorder},
 };
-use anyhow::bail;
+use anyhow::{Context, bail};
 use serde::{Deserialize, Serialize};
-use std::{collections::BTreeMap, path::Path, time::Duration};
+use std::{
+    collections::BTreeMap,
+    net::{IpAddr, Ipv4Addr, SocketAddr},
+    path::Path,
+    time::Duration,
+};
 
 /// Runs the cells of an experiment.
 pub trait Method: Sync {
@@ -45,6 +50,13 @@ pub struct CellContext<'a> {
 }
 
 impl CellContext<'_> {
+    /// Address at which processes of the load reach the runner: that of the DAC of the run.
+    pub fn address(&self) -> anyhow::Result<IpAddr> {
+        let Some(recorder) = self.recorder else { return Ok(Ipv4Addr::LOCALHOST.into()) };
+        let dac: SocketAddr = recorder.page()?.parse().context("the address of the run's DAC")?;
+        Ok(dac.ip())
+    }
+
     /// The node of a cell whose server has workers that are watched.
     pub fn node(&self, cell: &Cell, workers: usize) -> anyhow::Result<CellNode> {
         self.recorder.map_or(Ok(CellNode::default()), |recorder| recorder.node(&cell.server, workers))

@@ -1,10 +1,10 @@
 //! Load from two hosts over the data channel; a network namespace stands for each.
 
-use crate::support::{measure, results};
+use crate::support::{archived, measure, results};
 use oasis_store::History;
 use std::{
     io::{BufRead, BufReader, Read},
-    path::Path,
+    path::{Path, PathBuf},
     process::{self, Child, Command, Stdio},
 };
 
@@ -55,29 +55,22 @@ fn ip(arguments: &str) -> Result<(), String> {
     Err(format!("ip {arguments}: {}", String::from_utf8_lossy(&output.stderr).trim()))
 }
 
-#[test]
-fn two_hosts_put_load_on_a_server() {
-    let network = format!("10.{}", 64 + process::id() % 128);
-    let namespaces: Result<Vec<_>, _> = (1..=2).map(|number| Namespace::new(number, &network)).collect();
+/// Runs a cell with load from two hosts; returns the run's folder, or none where there are no network namespaces.
+fn run(experiment: &str, sets: &[&str], networks: u32, runs: &Path) -> Option<PathBuf> {
+    let network = format!("10.{}", networks + process::id() % 64);
+    let numbers = networks..networks + 2;
+    let namespaces: Result<Vec<_>, _> = numbers.map(|number| Namespace::new(number, &network)).collect();
     let namespaces = match namespaces {
         Ok(namespaces) => namespaces,
-        Err(why) => return println!("skipped: no network namespaces: {why}"),
+        Err(why) => {
+            println!("skipped: no network namespaces: {why}");
+            return None;
+        }
     };
-    let runs = tempfile::tempdir().unwrap();
-    let address = format!("{network}.1.1");
-    let sets = [
-        "SERVER=oasis",
-        "WORKERS=2",
-        "CLIENTS=2",
-        "RATE=15",
-        "RAMP=1",
-        "HOLD=2",
-        "PERIOD=300",
-        &format!("SERVER_HOST={address}"),
-    ];
+    let address = format!("{network}.{networks}.1");
     let mut lab = Command::new(LAB)
-        .args(["run", "mueller", "--hosts", "2", "--listen", &address])
-        .args(["--runs", runs.path().to_str().unwrap()])
+        .args(["run", experiment, "--hosts", "2", "--listen", &address])
+        .args(["--runs", runs.to_str().unwrap(), "--set", &format!("SERVER_HOST={address}")])
         .args(sets.iter().flat_map(|set| ["--set", set]))
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
@@ -105,14 +98,31 @@ fn two_hosts_put_load_on_a_server() {
     for mut host in hosts {
         assert!(host.wait().unwrap().success(), "a host ends with the run");
     }
-
     let report = String::from_utf8(output.stdout).unwrap();
-    let run = Path::new(report.trim()).parent().unwrap();
-    let result = results(run).remove(0);
+    Some(Path::new(report.trim()).parent().unwrap().to_owned())
+}
+
+#[test]
+fn two_hosts_put_load_on_a_server() {
+    let runs = tempfile::tempdir().unwrap();
+    let sets = ["SERVER=oasis", "WORKERS=2", "CLIENTS=2", "RATE=15", "RAMP=1", "HOLD=2", "PERIOD=300"];
+    let Some(run) = run("mueller", &sets, 64, runs.path()) else { return };
+    let result = results(&run).remove(0);
     assert!(measure(&result, "connections") == 30.0 && measure(&result, "errors") == 0.0, "{result}");
     assert_eq!(measure(&result, "responses"), measure(&result, "pings"), "{result}");
     let instances = History::open(&run.join("archive")).unwrap().instances().unwrap();
     for name in NAMES {
         assert!(instances.contains(&(format!("load-{name}"), "reports".to_owned())), "{instances:?}");
     }
+}
+
+#[test]
+fn answers_come_back_from_another_host() {
+    let (runs, archives) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let folder = format!("REQUEST_RESPONSE_LOG_DIR={}", archives.path().display());
+    let sets = ["SERVER=bare", "NUMTHREADS=20", "RAMPUP=1", "TEST_DURATION=2", "EMIT_INTERVAL=250", &*folder];
+    let Some(run) = run("frizelle", &sets, 128, runs.path()) else { return };
+    let result = results(&run).remove(0);
+    let lines = archived(archives.path(), result["cell"]["id"].as_str().unwrap());
+    assert_eq!(lines.len() as f64, measure(&result, "responses"), "{result}");
 }

@@ -1,5 +1,6 @@
 //! Runs of the lab, with real processes.
 
+use flate2::read::MultiGzDecoder;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use std::{
@@ -38,6 +39,17 @@ pub fn results(run: &Path) -> Vec<Value> {
         .iter()
         .map(|cell| json(&run.join("cells").join(format!("{}.json", cell["id"].as_str().unwrap()))))
         .collect()
+}
+
+/// The answers in the archive of a cell.
+pub fn archived(folder: &Path, cell: &str) -> Vec<String> {
+    let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let end = format!("-{cell}.jsonl.gz");
+    let of_cell = |path: &PathBuf| path.to_str().unwrap().ends_with(&end);
+    let [path] = &files.filter(of_cell).collect::<Vec<_>>()[..] else { panic!("one archive of {cell}") };
+    let mut text = String::new();
+    MultiGzDecoder::new(fs::File::open(path).unwrap()).read_to_string(&mut text).unwrap();
+    text.lines().map(str::to_owned).collect()
 }
 
 /// Whether the server of a cell is absent; then that is printed.

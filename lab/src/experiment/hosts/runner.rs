@@ -59,6 +59,11 @@ impl Hosts {
         }
     }
 
+    /// Number of hosts.
+    pub fn count(&self) -> usize {
+        self.names.len()
+    }
+
     /// Starts a process for each of these orders, on one host after the other. Each line that they print goes to the function, until it returns false.
     pub fn start(
         &self,

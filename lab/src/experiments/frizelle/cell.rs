@@ -2,6 +2,7 @@
 
 use super::{
     super::{fleet::Fleet, live, monitor::Monitor},
+    archive::{Collector, UploadAddress},
     clock::now_ms,
     load::{LOAD, Orders},
     rival, summary,
@@ -10,7 +11,7 @@ use super::{
 use crate::{
     child::Child,
     dac_http,
-    experiment::{Cell, CellContext, Measured},
+    experiment::{Cell, CellContext, Hosts, Measured},
 };
 use anyhow::Context;
 use serde_json::Value;
@@ -37,7 +38,11 @@ pub fn measure(
     let mut node = context.node(cell, 0)?;
     let seen = live::server(node.server.take(), Vec::new());
     let monitor = Monitor::start(vec![process.pid()], Vec::new(), seen);
-    let orders = orders(plan, address.parse()?, offset)?;
+    let collector = collector(plan, folder, context)?;
+    let archive = collector.as_ref().map(Collector::address).transpose()?;
+    // Each host has its part of the load.
+    let fewest = context.hosts.map_or(1, Hosts::count);
+    let orders = orders(plan, fewest, address.parse()?, offset, archive.as_ref());
     let longest = plan.test_duration + plan.longest_answer() + GRACE;
     let mut fleet = Fleet::start(LOAD, &orders, longest, context.hosts)?;
     let summary = fleet.wait(context.interrupt, live::load(node.load.take()))?;
@@ -46,6 +51,10 @@ pub fn measure(
     stop(process);
     node.finish();
     let mut measured = summary::measured(plan, &summary, &watched, idle);
+    if let Some(collector) = &collector {
+        let archived = collector.collect(orders.len(), summary.tally.answers(), context.interrupt)?;
+        measured.measures.insert("archived_answers".into(), archived as f64);
+    }
     rival::measure_memory(folder, &mut measured);
     keep(plan, folder, &measured)?;
     Ok(measured)
@@ -85,13 +94,27 @@ fn stop(process: Child) {
     drop(process);
 }
 
-fn orders(plan: &TestPlan, server: SocketAddr, offset: f64) -> anyhow::Result<Vec<Orders>> {
-    if let Some(folder) = &plan.request_response_log_dir {
-        fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
-    }
+/// The archive of a cell's answers, `RUN-CELL.jsonl.gz`, where `REQUEST_RESPONSE_LOG_DIR` says.
+fn collector(plan: &TestPlan, folder: &Path, context: &CellContext<'_>) -> anyhow::Result<Option<Collector>> {
+    let Some(to) = &plan.request_response_log_dir else { return Ok(None) };
+    fs::create_dir_all(to).with_context(|| format!("cannot create {}", to.display()))?;
+    // RUN/cells/CELL
+    let run = folder.ancestors().nth(2).and_then(Path::file_name).context("a cell without a run")?;
+    let cell = folder.file_name().context("a cell without a folder")?;
+    let name = format!("{}-{}.jsonl.gz", run.to_string_lossy(), cell.to_string_lossy());
+    Collector::listen(context.address()?, to.join(name)).map(Some)
+}
+
+fn orders(
+    plan: &TestPlan,
+    fewest: usize,
+    server: SocketAddr,
+    offset: f64,
+    archive: Option<&UploadAddress>,
+) -> Vec<Orders> {
     let connections = plan.connections();
-    let processes = connections.div_ceil(MOST_OF_A_PROCESS).max(1);
-    Ok((0..processes)
+    let processes = connections.div_ceil(MOST_OF_A_PROCESS).max(fewest);
+    (0..processes)
         .map(|process| Orders {
             server,
             process,
@@ -105,12 +128,9 @@ fn orders(plan: &TestPlan, server: SocketAddr, offset: f64) -> anyhow::Result<Ve
             is_event_set: plan.event.is_some(),
             keeps_alive: plan.keeps_alive,
             clock_offset_ms: offset,
-            responses: plan
-                .request_response_log_dir
-                .as_ref()
-                .map(|folder| folder.join(format!("{process}.jsonl"))),
+            archive: archive.cloned(),
         })
-        .collect())
+        .collect()
 }
 
 /// Writes the summary where `GLOBAL_LOG_DIR` says; the run's folder has it anyway.

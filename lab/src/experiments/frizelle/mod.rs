@@ -1,7 +1,8 @@
 //! The study of server push of 2011: four calls in several servers, thousands of comet and long-poll requests, and what an emit costs.
 //!
-//! `experiment.toml` declares it. A [`cell`] starts a server ([`server`], [`rival`]), puts [`load`] on it as its [`test_plan`] says, and watches it. The form of calls and answers is the same for all servers: `lab/rivals/README.md`.
+//! `experiment.toml` declares it. A [`cell`] starts a server ([`server`], [`rival`]), puts [`load`] on it as its [`test_plan`] says, and watches it. An [`archive`] keeps the answers, if wanted. The form of calls and answers is the same for all servers: `lab/rivals/README.md`.
 
+mod archive;
 mod cell;
 mod clock;
 mod load;

@@ -3,25 +3,25 @@
 use super::{
     assertions::{Verdict, judge},
     client::{Client, Progress},
-    tally::Tally,
+    tally::{ERROR_ANSWER, Tally},
 };
 use crate::{
     cpu,
     experiments::{
         fleet::{Report, Second},
-        frizelle::clock::now_ms,
+        frizelle::{
+            archive::{AnswerFile, UploadAddress},
+            clock::now_ms,
+        },
     },
 };
-use anyhow::Context;
 use mio::{Events, Interest, Poll, Token};
 use serde::{Deserialize, Serialize};
 use std::{
     collections::VecDeque,
-    fs::File,
-    io::{self, BufWriter, ErrorKind, Write},
+    io::{self, ErrorKind},
     mem,
     net::{Ipv4Addr, SocketAddr},
-    path::PathBuf,
     str::FromStr,
     time::{Duration, Instant},
 };
@@ -61,8 +61,8 @@ pub struct Orders {
     pub keeps_alive: bool,
     /// Milliseconds that the server's clock is ahead.
     pub clock_offset_ms: f64,
-    /// File for each answer.
-    pub responses: Option<PathBuf>,
+    /// Address to which all answers are sent at the end.
+    pub archive: Option<UploadAddress>,
 }
 
 impl FromStr for Orders {
@@ -133,21 +133,16 @@ struct AnswerTally {
     tally: Tally,
     is_event_set: bool,
     clock_offset_ms: f64,
-    file: Option<BufWriter<File>>,
+    file: Option<AnswerFile>,
 }
 
 impl<'a> Generator<'a> {
     fn new(orders: &'a Orders) -> anyhow::Result<Self> {
-        let file = orders.responses.as_ref().map(|path| {
-            File::create(path)
-                .map(BufWriter::new)
-                .with_context(|| format!("cannot create {}", path.display()))
-        });
         let seen = AnswerTally {
             tally: Tally::default(),
             is_event_set: orders.is_event_set,
             clock_offset_ms: orders.clock_offset_ms,
-            file: file.transpose()?,
+            file: orders.archive.as_ref().map(|_| AnswerFile::new()).transpose()?,
         };
         Ok(Self {
             orders,
@@ -182,9 +177,13 @@ impl<'a> Generator<'a> {
                 self.serve(event.token().0, event.is_writable(), &mut buffer);
             }
         }
-        self.seen.finish()?;
-        self.seen.tally.clients_served = (self.orders.connections - self.unserved) as u64;
-        Report::Summary(self.seen.tally).print()
+        let AnswerTally { mut tally, file, .. } = self.seen;
+        tally.clients_served = (self.orders.connections - self.unserved) as u64;
+        Report::Summary(tally).print()?;
+        match (file, &self.orders.archive) {
+            (Some(file), Some(to)) => file.upload(to, self.orders.process),
+            _ => Ok(()),
+        }
     }
 
     /// Whether the test is over. Long polls get their last answers; comet requests are cut off when each has had one, if there are events.
@@ -307,8 +306,8 @@ impl<'a> Generator<'a> {
 impl AnswerTally {
     fn answer(&mut self, line: &[u8], now: f64) {
         if let Some(file) = &mut self.file {
-            // An error shows at the end, when the file is flushed.
-            let _ = file.write_all(line).and_then(|()| file.write_all(b"\n"));
+            // An answer that cannot be written is missing in the archive, whose answers are counted.
+            let _ = file.append(line);
         }
         let (verdict, connections) = judge(line, self.is_event_set);
         self.tally.connections_peak = self.tally.connections_peak.max(connections);
@@ -316,12 +315,8 @@ impl AnswerTally {
             Verdict::Event(event) => self.tally.event(&event, now),
             Verdict::Expected => self.tally.expected_timeouts += 1,
             Verdict::UnexpectedTimeout => self.tally.unexpected_timeouts += 1,
-            Verdict::Error => return self.tally.error("an answer that is an error"),
+            Verdict::Error => return self.tally.error(ERROR_ANSWER),
         }
         self.tally.responses += 1;
-    }
-
-    fn finish(&mut self) -> io::Result<()> {
-        self.file.as_mut().map_or(Ok(()), Write::flush)
     }
 }

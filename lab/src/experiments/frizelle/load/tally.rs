@@ -7,6 +7,8 @@ use std::collections::BTreeMap;
 
 /// Upper bound of distinguished kinds of errors.
 const MAX_KINDS: usize = 32;
+/// Kind of the errors that are answers.
+pub const ERROR_ANSWER: &str = "an answer that is an error";
 /// Emits that are kept: ten minutes at a hundred a second.
 const MAX_EMITS: usize = 60_000;
 
@@ -48,9 +50,18 @@ pub struct Tally {
 impl Tally {
     /// An error.
     pub fn error(&mut self, kind: &str) {
-        let kind =
-            if self.errors.len() < MAX_KINDS || self.errors.contains_key(kind) { kind } else { "other" };
+        let kind = if self.errors.len() < MAX_KINDS || kind == ERROR_ANSWER || self.errors.contains_key(kind)
+        {
+            kind
+        } else {
+            "other"
+        };
         *self.errors.entry(kind.to_owned()).or_default() += 1;
+    }
+
+    /// All answers that arrived, also those that are errors.
+    pub fn answers(&self) -> u64 {
+        self.responses + self.errors.get(ERROR_ANSWER).copied().unwrap_or_default()
     }
 
     /// All errors.

@@ -21,3 +21,29 @@ use crate::experiment::Method;
 /// Every experiment.
 pub const EXPERIMENTS: &[&dyn Method] =
     &[&frizelle::Frizelle, &million::Million, &mueller::Mueller, &oasis2013::Oasis2013, &windcomm::WindComm];
+
+#[cfg(test)]
+mod tests {
+    use super::EXPERIMENTS;
+    use std::path::Path;
+
+    /// Folders at the top of the repository that declarations point to.
+    const FOLDERS: [&str; 5] = ["crates/", "docs/", "lab/", "tests/", "web/"];
+
+    #[test]
+    fn every_path_that_a_declaration_names_exists() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the repository");
+        let mut count = 0;
+        for method in EXPERIMENTS {
+            let words = method
+                .declaration()
+                .split(|letter: char| letter.is_whitespace() || "\"'`,;:()".contains(letter));
+            let named = words.filter(|word| FOLDERS.iter().any(|folder| word.starts_with(folder)));
+            for path in named.map(|word| word.split('#').next().unwrap_or_default().trim_end_matches('.')) {
+                assert!(root.join(path).exists(), "{path}");
+                count += 1;
+            }
+        }
+        assert!(count > 10, "{count}");
+    }
+}

@@ -1,7 +1,7 @@
 //! Medians and spreads of repeated measurements, and tests of means.
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
-use std::fmt;
+use std::{cmp::Ordering, fmt};
 
 /// Returns the median, or `None` without values.
 pub fn median(values: &[f64]) -> Option<f64> {
@@ -76,6 +76,9 @@ impl Sample {
     }
 }
 
+/// Probability below which a difference holds at 99 %.
+const STRICT: f64 = 0.01;
+
 /// Result of Welch's test.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Welch {
@@ -89,18 +92,50 @@ pub struct Welch {
     pub probability: f64,
 }
 
+impl Welch {
+    /// Probability of a difference as large as this, or larger, in its direction: the alternative is that the smaller mean is smaller (one-sided).
+    pub fn one_sided(&self) -> f64 {
+        self.probability / 2.0
+    }
+
+    /// Order of the first mean and the second one, as a one-sided test at 99 % has it: equal if it cannot tell them apart.
+    pub fn order(&self) -> Ordering {
+        if self.one_sided() < STRICT { self.difference.total_cmp(&0.0) } else { Ordering::Equal }
+    }
+}
+
+/// Verdict of a test with this probability.
+fn verdict(probability: f64) -> &'static str {
+    match probability {
+        ..STRICT => "different at 99 %",
+        ..0.05 => "different at 95 %, not at 99 %",
+        _ => "not different at 95 %",
+    }
+}
+
 impl fmt::Display for Welch {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let verdict = match self.probability {
-            ..0.01 => "different at 99 %",
-            ..0.05 => "different at 95 %, not at 99 %",
-            _ => "not different at 95 %",
-        };
         write!(
             out,
-            "{:+.2} (t = {:.2}, {:.0} degrees of freedom): {verdict}",
-            self.difference, self.t, self.freedom
+            "{:+.2} (t = {:.2}, {:.0} degrees of freedom): one-sided {}, p = {}; two-sided {}, p = {}",
+            self.difference,
+            self.t,
+            self.freedom,
+            verdict(self.one_sided()),
+            probability(self.one_sided()),
+            verdict(self.probability),
+            probability(self.probability)
         )
+    }
+}
+
+/// A probability: `0.011`, `3.2e-6`.
+fn probability(value: f64) -> String {
+    match value {
+        0.1.. => format!("{value:.2}"),
+        0.01.. => format!("{value:.3}"),
+        0.001.. => format!("{value:.4}"),
+        _ => format!("{value:.1e}"),
     }
 }
 
@@ -141,9 +176,41 @@ mod tests {
         let test = one.welch(&two).expect("a test");
         assert!((test.t + 2.8353).abs() < 1e-3 && (test.freedom - 27.8806).abs() < 1e-3, "{test:?}");
         assert!((test.probability - 0.008425).abs() < 1e-5, "{test:?}");
-        assert!(test.to_string().ends_with("different at 99 %"), "{test}");
+        assert!(test.to_string().ends_with("two-sided different at 99 %, p = 0.0084"), "{test}");
+        assert_eq!(test.order(), Ordering::Less);
         assert_eq!(one.welch(&Sample::of(&[1.0])), None);
         let same = Sample { mean: 1.0, deviation: 0.0, count: 9 };
         assert_eq!(same.welch(&same), None, "nothing varies");
+    }
+
+    /// A test of table 1 of WindComm, computed by scipy: `lab/tests/welch/reference.py`.
+    #[derive(serde::Deserialize)]
+    struct Reference {
+        city: String,
+        test: usize,
+        pair: [String; 2],
+        numbers: [f64; 6],
+        t: f64,
+        two_sided: f64,
+        one_sided: f64,
+    }
+
+    #[test]
+    fn welchs_tests_are_those_of_scipy() {
+        let references: Vec<Reference> =
+            serde_json::from_str(include_str!("../tests/welch/windcomm.json")).expect("the references");
+        for reference in &references {
+            let Reference { city, test, pair, numbers: [one, one_sd, one_n, two, two_sd, two_n], .. } =
+                reference;
+            let sample =
+                |mean: f64, deviation: f64, count: f64| Sample { mean, deviation, count: count as usize };
+            let result = sample(*one, *one_sd, *one_n).welch(&sample(*two, *two_sd, *two_n)).expect("a test");
+            // Probabilities below a double's precision are 0 or nearly so on both sides.
+            let is_same = |ours: f64, theirs: f64| (ours - theirs).abs() <= 1e-6 * theirs.abs() + 1e-15;
+            assert!(is_same(result.t, reference.t), "{city} {test} {pair:?}: {result:?}");
+            assert!(is_same(result.probability, reference.two_sided), "{city} {test} {pair:?}: {result:?}");
+            assert!(is_same(result.one_sided(), reference.one_sided), "{city} {test} {pair:?}: {result:?}");
+        }
+        assert_eq!(references.len(), 36);
     }
 }

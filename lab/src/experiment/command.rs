@@ -4,10 +4,10 @@ use super::{
     CellContext, Choice, Downloads, Experiment, Hosts, Interrupt, Method, Readiness,
     folder::RunFolder,
     live::Recorder,
-    plan::Lists,
     record::RunRecord,
     report,
     run::{self, Ending},
+    value::Lists,
 };
 use crate::listing;
 use anyhow::{Context, bail, ensure};
@@ -129,6 +129,9 @@ fn describe(experiment: &Experiment, text: &mut String) -> fmt::Result {
     writeln!(text, "{}: {}\n  {}\n", experiment.name, experiment.title, experiment.source)?;
     for plan in &experiment.plans {
         writeln!(text, "  plan {:11} {}", plan.name, plan.what)?;
+        if !plan.figures.is_empty() {
+            writeln!(text, "  {:16} completes figures {}", "", plan.figures.join(", "))?;
+        }
     }
     for server in &experiment.servers {
         writeln!(text, "  server {:14} {}", server.name, server.what)?;

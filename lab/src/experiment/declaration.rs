@@ -1,6 +1,6 @@
 //! Declaration of an experiment: the keys of its TOML file.
 
-use super::value::{Value, Values};
+use super::value::{Lists, Value, Values};
 use anyhow::{Context, bail, ensure};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -62,6 +62,9 @@ pub struct Variable {
     /// Whether the lab added it.
     #[serde(default)]
     pub is_own: bool,
+    /// Values of other variables with which it matters; it always does if empty.
+    #[serde(default)]
+    pub matters_with: Lists,
 }
 
 /// A server.
@@ -74,6 +77,9 @@ pub struct Server {
     pub title: String,
     /// Its description.
     pub what: String,
+    /// Whether the publication measured it.
+    #[serde(default)]
+    pub is_of_paper: bool,
 }
 
 /// A plan.
@@ -92,6 +98,9 @@ pub struct Plan {
     /// Factors for the values of its blocks, which stay the publication's.
     #[serde(default)]
     pub scale: BTreeMap<String, f64>,
+    /// Numbers of the figures that its cells complete; a test compares them with the cells.
+    #[serde(default)]
+    pub figures: Vec<String>,
     /// Its parts.
     #[serde(rename = "block")]
     pub blocks: Vec<Block>,
@@ -108,7 +117,10 @@ pub struct Block {
     pub servers: Vec<String>,
     /// The values.
     #[serde(default)]
-    pub values: BTreeMap<String, Vec<Value>>,
+    pub values: Lists,
+    /// Factors for its values besides those of the plan.
+    #[serde(default)]
+    pub scale: BTreeMap<String, f64>,
 }
 
 /// A figure of the publication.
@@ -146,6 +158,9 @@ pub struct Figure {
     /// The variables that distinguish the curves of a panel.
     #[serde(default)]
     pub curves: Vec<String>,
+    /// Values of the publication's figure, if they are not all that it has of a variable. An empty list admits any value.
+    #[serde(default)]
+    pub points: Lists,
     /// Statement of the publication.
     #[serde(default)]
     pub paper: String,
@@ -174,6 +189,8 @@ pub struct Fact {
     /// Its numbers by server.
     #[serde(default)]
     pub paper: BTreeMap<String, f64>,
+    /// Measures that the number needs beside it: what was delivered, of how much.
+    pub delivered: Option<[String; 2]>,
 }
 
 /// A difference to a server.
@@ -221,6 +238,27 @@ pub struct Comparison {
     pub deviation: String,
     /// The measure that is the number of values.
     pub count: String,
+    /// Number of values of each mean that the publication prints.
+    pub paper_count: usize,
+    /// Tallies of the publication.
+    #[serde(rename = "tally", default)]
+    pub tallies: Vec<Tally>,
+}
+
+/// A count of the tests of two servers by their result.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Tally {
+    /// Place in the publication.
+    pub place: String,
+    /// The two servers.
+    pub servers: [String; 2],
+    /// Tests that the publication counts in which the first one's mean is less.
+    pub less: usize,
+    /// Tests in which it is greater.
+    pub greater: usize,
+    /// Tests that do not tell the means apart.
+    pub equal: usize,
 }
 
 /// A column of the report's table of cells.
@@ -268,8 +306,13 @@ impl Experiment {
         for plan in &self.plans {
             plan.servers.iter().try_for_each(|name| self.server(name).map(drop))?;
             plan.set.keys().chain(plan.scale.keys()).try_for_each(|name| self.variable(name).map(drop))?;
+            plan.figures.iter().try_for_each(|number| self.figure(number).map(drop))?;
             for block in &plan.blocks {
-                block.values.keys().try_for_each(|name| self.variable(name).map(drop))?;
+                block
+                    .values
+                    .keys()
+                    .chain(block.scale.keys())
+                    .try_for_each(|name| self.variable(name).map(drop))?;
                 for name in &block.servers {
                     ensure!(plan.servers.contains(name), "{}: the plan does not run {name}", block.title);
                 }
@@ -284,13 +327,20 @@ impl Experiment {
             figure.check()?;
             let panels = figure.reason.is_none().then_some(&figure.panels);
             let named = figure.filter.keys().chain(&figure.curves).chain(&figure.along).chain(panels);
+            let named = named.chain(figure.points.keys());
             named.filter(|name| *name != SERVER).try_for_each(|name| self.variable(name).map(drop))?;
+        }
+        for variable in &self.variables {
+            let named = variable.matters_with.keys().filter(|name| *name != SERVER);
+            named.into_iter().try_for_each(|name| self.variable(name).map(drop))?;
         }
         for fact in &self.facts {
             fact.filter.keys().try_for_each(|name| self.variable(name).map(drop))?;
             let named = fact.paper.keys().chain(fact.against.iter().map(|against| &against.server));
             named.into_iter().try_for_each(|name| self.server(name).map(drop))?;
         }
+        let tallies = self.comparisons.iter().flat_map(|comparison| &comparison.tallies);
+        tallies.flat_map(|tally| &tally.servers).try_for_each(|name| self.server(name).map(drop))?;
         Ok(())
     }
 
@@ -308,6 +358,12 @@ impl Experiment {
         found.with_context(|| format!("no server {name}: there are {}", known()))
     }
 
+    /// The figure with this number.
+    pub fn figure(&self, number: &str) -> anyhow::Result<&Figure> {
+        let found = self.figures.iter().find(|figure| figure.number == number);
+        found.with_context(|| format!("no figure {number}"))
+    }
+
     /// The plan with this name.
     pub fn plan(&self, name: &str) -> anyhow::Result<&Plan> {
         match self.plans.iter().find(|plan| plan.name == name) {
@@ -317,5 +373,28 @@ impl Experiment {
                 bail!("{} has no plan {name}: there are {}", self.name, known.join(", "))
             }
         }
+    }
+}
+
+#[cfg(test)]
+impl Experiment {
+    /// Names of figures, numbers and columns that no measurement of these has.
+    pub fn unmeasured(&self, all: &[super::Measured]) -> Vec<&str> {
+        let figures = self.figures.iter();
+        let measures =
+            figures.clone().flat_map(|figure| [&figure.measure, &figure.beside, &figure.along_measure]);
+        let facts = self.facts.iter().flat_map(|fact| fact.delivered.iter().flatten().chain([&fact.measure]));
+        let columns = self.columns.iter().map(|column| &column.measure);
+        let means =
+            self.comparisons.iter().flat_map(|tested| [&tested.mean, &tested.deviation, &tested.count]);
+        let measures = measures.flatten().chain(facts).chain(columns).chain(means);
+        let missing =
+            measures.filter(|name| all.iter().all(|measured| !measured.measures.contains_key(*name)));
+        let series = figures.clone().filter_map(|figure| figure.series.as_ref());
+        let no_series = series.filter(|name| all.iter().all(|measured| !measured.series.contains_key(*name)));
+        let distributions = figures.filter_map(|figure| figure.distribution.as_ref());
+        let without = distributions
+            .filter(|name| all.iter().all(|measured| !measured.distributions.contains_key(*name)));
+        missing.chain(no_series).chain(without).map(|name| &**name).collect()
     }
 }

@@ -2,14 +2,11 @@
 
 use super::{
     declaration::{Block, Experiment, Plan, SERVER},
-    value::{Value, Values},
+    value::{Lists, Value, Values, combinations},
 };
 use anyhow::{Context, bail, ensure};
 use serde::{Deserialize, Serialize};
-use std::{collections::BTreeMap, time::Duration};
-
-/// Values for variables, as given on the command line.
-pub type Lists = BTreeMap<String, Vec<Value>>;
+use std::time::Duration;
 
 /// Choice of cells to run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -90,9 +87,9 @@ impl Cell {
         self.settings.get(name).with_context(|| format!("the cell has no {name}"))
     }
 
-    /// Returns the key that it has in common with its repetitions.
-    pub fn key(&self) -> (&str, &Values) {
-        (&self.server, &self.stands_for)
+    /// Returns the key that it has in common with its repetitions. A scaled cell does not repeat one that has the publication's values.
+    pub fn key(&self) -> (&str, &Values, &Values) {
+        (&self.server, &self.stands_for, &self.settings)
     }
 }
 
@@ -168,7 +165,9 @@ impl Choice {
         stands_for.extend(plan.set.clone());
         stands_for.extend(values.clone());
         let mut settings = stands_for.clone();
-        for (name, factor) in &plan.scale {
+        for (name, factor) in
+            plan.scale.iter().filter(|(name, _)| !block.scale.contains_key(*name)).chain(&block.scale)
+        {
             // Values of the command line are not scaled.
             let is_scaled = block.values.contains_key(name) && !self.set.contains_key(name);
             if let Some(value) = settings.get_mut(name).filter(|_| is_scaled) {
@@ -184,18 +183,6 @@ impl Choice {
     fn is_wanted(&self, cell: &Cell) -> bool {
         self.only.iter().all(|(name, values)| cell.value(name).is_some_and(|value| values.contains(&value)))
     }
-}
-
-/// Every combination of a value from each list.
-fn combinations(lists: &Lists) -> Vec<Values> {
-    lists.iter().fold(vec![Values::new()], |combined, (name, values)| {
-        let with = |known: &Values, value: &Value| {
-            let mut known = known.clone();
-            known.insert(name.clone(), value.clone());
-            known
-        };
-        combined.iter().flat_map(|known| values.iter().map(move |value| with(known, value))).collect()
-    })
 }
 
 fn slug(title: &str) -> String {

@@ -7,6 +7,9 @@ use std::{collections::BTreeMap, fmt};
 /// Values by the names of their variables.
 pub type Values = BTreeMap<String, Value>;
 
+/// Several values by the names of their variables.
+pub type Lists = BTreeMap<String, Vec<Value>>;
+
 /// A value of a variable.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(untagged)]
@@ -40,6 +43,18 @@ impl Value {
             other => other.clone(),
         }
     }
+}
+
+/// Every combination of a value from each list.
+pub fn combinations(lists: &Lists) -> Vec<Values> {
+    lists.iter().fold(vec![Values::new()], |combined, (name, values)| {
+        let with = |known: &Values, value: &Value| {
+            let mut known = known.clone();
+            known.insert(name.clone(), value.clone());
+            known
+        };
+        combined.iter().flat_map(|known| values.iter().map(move |value| with(known, value))).collect()
+    })
 }
 
 impl fmt::Display for Value {

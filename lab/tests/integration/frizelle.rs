@@ -1,6 +1,6 @@
 //! A small cell of the push experiment for each server, with real processes, and what becomes of a run.
 
-use crate::support::{fill, index, interrupted, is_absent, lab, measure, results};
+use crate::support::{archived, fill, index, interrupted, is_absent, lab, measure, results};
 use oasis_store::History;
 use std::{
     fs,
@@ -91,6 +91,21 @@ fn long_polls_without_events_end_with_a_timeout() {
 }
 
 #[test]
+fn each_cell_has_an_archive_of_its_answers() {
+    let (runs, archives) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let folder = format!("REQUEST_RESPONSE_LOG_DIR={}", archives.path().display());
+    let sets: Vec<&str> = SMALL_SETTINGS.into_iter().chain(["SERVER=bare", &*folder]).collect();
+    let run = crate::support::run("frizelle", &sets, runs.path());
+    let results = results(&run);
+    for result in &results {
+        let lines = archived(archives.path(), result["cell"]["id"].as_str().unwrap());
+        assert_eq!(lines.len() as f64, measure(result, "responses"), "{result}");
+        assert_eq!(lines.len() as f64, measure(result, "archived_answers"), "{result}");
+    }
+    assert_eq!((results.len(), fs::read_dir(archives.path()).unwrap().count()), (2, 2));
+}
+
+#[test]
 fn a_run_is_resumed_reported_and_compared() {
     let runs = tempfile::tempdir().unwrap();
     let run = run("bare", runs.path());
@@ -147,11 +162,12 @@ fn all_cells_make_all_figures() {
     let rows = index(&report);
     assert_eq!(rows.len(), 33, "{rows:?}");
     for row in &rows[4..] {
-        assert!(row.ends_with("| reproduced |"), "{row}");
+        // The server has one core of the study's four.
+        assert!(row.contains("| scaled: ") && row.contains("SERVER_CORES=1 for 4"), "{row}");
     }
     // The numbers of the study have ours beside them.
     let facts = report.split("## Cells").next().unwrap();
-    assert!(facts.contains("| Node.js | 650 | 2 |"), "{facts}");
+    assert!(facts.contains("| Node.js | 650 | 2 | 0.00 | SERVER_CORES=1 for 4 |"), "{facts}");
 }
 
 #[test]

@@ -1,7 +1,11 @@
 //! Numbers of the publication beside ours.
 
 use super::{
-    super::declaration::{Experiment, Fact},
+    super::{
+        declaration::{Experiment, Fact},
+        value::Lists,
+    },
+    coverage::changes_of,
     estimate::{Estimate, number},
     groups::{Group, Groups},
 };
@@ -31,12 +35,16 @@ pub struct FactRow {
     pub ours: String,
     /// Ours as a multiple of the publication's.
     pub ratio: String,
+    /// The values with which ours was measured in place of the publication's.
+    pub changes: String,
 }
 
 /// Compares every number.
 pub fn compare(experiment: &Experiment, groups: &Groups) -> Vec<ComparedFact> {
     let compared = experiment.facts.iter().map(|fact| {
-        let measured: Vec<&Group> = groups.matching(&fact.filter).collect();
+        let mut measured: Vec<&Group> = groups.matching(&fact.filter).collect();
+        // Cells with the publication's values go before those that are scaled.
+        measured.sort_by_key(|group| changes_of(experiment, &Lists::new(), group).len());
         let known = fact.paper.keys().map(|name| &**name);
         let names: BTreeSet<&str> = known
             .chain(measured.iter().map(|group| &*group.cell.server))
@@ -44,12 +52,18 @@ pub fn compare(experiment: &Experiment, groups: &Groups) -> Vec<ComparedFact> {
             .collect();
         let row = |name: &str| {
             let (paper, ours) = (fact.paper.get(name), compared(fact, &measured, name));
+            let changes = group(&measured, name).filter(|_| ours.is_some());
+            let changes =
+                changes.map(|group| changes_of(experiment, &Lists::new(), group)).unwrap_or_default();
             let quotient = paper.zip(ours).map(|(paper, ours)| ours.median / paper);
             (paper.is_some() || ours.is_some()).then(|| FactRow {
                 server: experiment.server(name).map_or(name.to_owned(), |server| server.title.clone()),
                 paper: paper.map_or("–".into(), |value| number(*value)),
-                ours: ours.map_or("–".into(), |estimate| estimate.to_string()),
+                ours: ours.map_or("–".into(), |estimate| {
+                    format!("{estimate}{}", delivered(fact, &measured, name).unwrap_or_default())
+                }),
                 ratio: ratio(quotient.filter(|quotient| quotient.is_finite())),
+                changes: changes.into_iter().collect::<Vec<_>>().join(", "),
             })
         };
         ComparedFact {
@@ -70,13 +84,73 @@ fn compared(fact: &Fact, measured: &[&Group], server: &str) -> Option<Estimate> 
     median.is_finite().then_some(Estimate { median, interval: None })
 }
 
+/// Samples that a server delivered, and the one with which it is compared: a total says little without them.
+fn delivered(fact: &Fact, measured: &[&Group], server: &str) -> Option<String> {
+    let [part, whole] = fact.delivered.as_ref()?;
+    let of = |server: &str| {
+        let (part, whole) = (ours(measured, server, part)?, ours(measured, server, whole)?);
+        Some(format!("{} of {}", number(part.median), number(whole.median)))
+    };
+    let own = of(server)?;
+    Some(match fact.against.as_ref().and_then(|against| of(&against.server)) {
+        Some(other) => format!("; delivered {own}, the other {other}"),
+        None => format!("; delivered {own}"),
+    })
+}
+
 fn ours(measured: &[&Group], server: &str, measure: &str) -> Option<Estimate> {
-    measured.iter().find(|group| group.cell.server == server)?.estimate(measure)
+    group(measured, server)?.estimate(measure)
+}
+
+fn group<'a>(measured: &[&'a Group], server: &str) -> Option<&'a Group> {
+    measured.iter().find(|group| group.cell.server == server).copied()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::declaration::Difference;
+    use super::{
+        super::super::{
+            Choice,
+            declaration::{Difference, Experiment},
+            outcome::{CellResult, Measured, Outcome},
+            value::Lists,
+        },
+        *,
+    };
+    use crate::experiments::EXPERIMENTS;
+
+    /// The rows of a fact after the bytes of the short plan: AJAX delivered 171 of 1,000 samples.
+    #[test]
+    fn bytes_are_compared_by_received_sample_and_a_total_says_what_it_delivered() {
+        let mut declared =
+            EXPERIMENTS.iter().map(|method| Experiment::parse(method.declaration()).expect("a declaration"));
+        let experiment = declared.find(|known| known.name == "oasis-2013").expect("oasis-2013");
+        let choice = Choice { plan: "quick".into(), set: Lists::new(), only: Lists::new(), repeat: 1 };
+        let results = choice.cells(&experiment).expect("cells").into_iter().map(|cell| {
+            let (bytes, received) =
+                if cell.server == "ajax-file" { (300_000.0, 171.0) } else { (225_000.0, 1_000.0) };
+            let measures = [
+                ("wire_bytes", bytes),
+                ("received", received),
+                ("sent", 1_000.0),
+                ("wire_bytes_per_sample", bytes / received),
+            ];
+            let measures = measures.map(|(name, value)| (name.to_owned(), value)).into();
+            let outcome = Outcome::Measured(Measured { measures, ..Measured::default() });
+            CellResult { cell, began: String::new(), seconds: 1.0, outcome }
+        });
+        let facts = compare(&experiment, &Groups::of_results(results));
+        let ours = |what: &str| {
+            let fact = facts.iter().find(|fact| fact.what.starts_with(what)).expect("a fact");
+            let row = fact.rows.iter().find(|row| row.server == "WebSocket of 2012").expect("a row");
+            row.ours.clone()
+        };
+        assert_eq!(ours("Less bytes of a received sample than AJAX"), "87.2");
+        assert_eq!(
+            ours("Less bytes on the wire than AJAX in all"),
+            "25; delivered 1,000 of 1,000, the other 171 of 1,000"
+        );
+    }
 
     #[test]
     fn differences_are_those_of_the_publications() {

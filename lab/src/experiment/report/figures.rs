@@ -5,6 +5,7 @@ use super::{
         declaration::{Experiment, Figure, SERVER},
         value::{Value, Values},
     },
+    coverage::Coverage,
     curves::Content,
     estimate::number,
     groups::{Group, Groups},
@@ -22,6 +23,8 @@ pub struct DrawnFigure {
     pub title: String,
     /// Whether it is reproduced, or why not.
     pub status: String,
+    /// Whether it has every point of the publication's figure.
+    pub is_whole: bool,
     /// Statement of the publication.
     pub paper: String,
     /// A remark.
@@ -60,13 +63,18 @@ fn drawn(experiment: &Experiment, groups: &Groups, figure: &Figure) -> DrawnFigu
     let wanted = wanted_panels(experiment, figure, &shown);
     let panels: Vec<Panel> =
         wanted.iter().filter_map(|value| panel(experiment, figure, value, &shown)).collect();
+    let coverage = Coverage::of(experiment, figure, &shown);
     let status = match &figure.reason {
         Some(reason) => format!("not reproduced: {reason}"),
-        None => status(experiment, figure, &shown, (panels.len(), wanted.len())),
+        None if panels.is_empty() => {
+            format!("not reproduced: no cell of these runs has {}", said(experiment, &figure.filter))
+        }
+        None => coverage.status(),
     };
     DrawnFigure {
         number: figure.number.clone(),
         title: figure.title.clone(),
+        is_whole: !panels.is_empty() && coverage.is_whole(),
         status,
         paper: figure.paper.clone(),
         note: figure.note.clone(),
@@ -83,27 +91,6 @@ fn wanted_panels(experiment: &Experiment, figure: &Figure, shown: &[&Group]) -> 
     match experiment.variable(&figure.panels) {
         Ok(variable) => variable.paper.iter().cloned().chain(measured).collect(),
         Err(_) => measured.collect(),
-    }
-}
-
-fn status(
-    experiment: &Experiment,
-    figure: &Figure,
-    shown: &[&Group],
-    (had, wanted): (usize, usize),
-) -> String {
-    if had == 0 {
-        return format!("not reproduced: no cell of these runs has {}", said(experiment, &figure.filter));
-    }
-    let scaled: BTreeSet<String> = shown
-        .iter()
-        .flat_map(|group| group.scaled().into_iter().map(|(name, value)| format!("{name}={value}")))
-        .collect();
-    let scale = if scaled.is_empty() { String::new() } else { format!(", scaled to {}", join(scaled)) };
-    if had == wanted {
-        format!("reproduced{scale}")
-    } else {
-        format!("reproduced in part: {had} of {wanted} panels{scale}")
     }
 }
 

@@ -9,7 +9,6 @@ use super::{
     },
     estimate::Estimate,
 };
-use std::collections::BTreeMap;
 
 /// All groups, in the order of their first cells.
 #[derive(Debug)]
@@ -27,16 +26,20 @@ pub struct Group {
 impl Groups {
     /// The groups of some runs.
     pub fn of(runs: &[RunFolder]) -> anyhow::Result<Self> {
+        let results = runs.iter().map(RunFolder::results).collect::<anyhow::Result<Vec<_>>>()?;
+        Ok(Self::of_results(results.into_iter().flatten()))
+    }
+
+    /// The groups of some results.
+    pub fn of_results(results: impl IntoIterator<Item = CellResult>) -> Self {
         let mut groups: Vec<Group> = Vec::new();
-        for run in runs {
-            for result in run.results()? {
-                match groups.iter_mut().find(|group| group.cell.key() == result.cell.key()) {
-                    Some(group) => group.results.push(result),
-                    None => groups.push(Group { cell: result.cell.clone(), results: vec![result] }),
-                }
+        for result in results {
+            match groups.iter_mut().find(|group| group.cell.key() == result.cell.key()) {
+                Some(group) => group.results.push(result),
+                None => groups.push(Group { cell: result.cell.clone(), results: vec![result] }),
             }
         }
-        Ok(Self(groups))
+        Self(groups)
     }
 
     /// Groups that stand for these values.
@@ -59,12 +62,5 @@ impl Group {
                 .filter_map(|measured| measured.measures.get(measure).copied())
                 .collect::<Vec<_>>(),
         )
-    }
-
-    /// Variables whose value is not the publication's: a plan has scaled them.
-    pub fn scaled(&self) -> BTreeMap<&str, String> {
-        let settings = self.cell.settings.iter();
-        let changed = settings.filter(|(name, value)| self.cell.stands_for.get(*name) != Some(*value));
-        changed.map(|(name, value)| (&**name, value.to_string())).collect()
     }
 }

@@ -1,10 +1,11 @@
 //! The report of runs: what was found, drawn beside what the publication reports.
 //!
-//! Results with the same values are [`groups`]. [`figures`] chooses what a figure shows, [`curves`] are its lines, with [`laws`] that fit them, [`plot`] draws it, [`facts`] compares numbers, [`comparisons`] servers. All of it is one [`view`],
+//! Results with the same values are [`groups`]. [`figures`] chooses what a figure shows, [`coverage`] says how much of the publication's figure that is, [`curves`] are its lines, with [`laws`] that fit them, [`plot`] draws it, [`facts`] compares numbers, [`comparisons`] servers. All of it is one [`view`],
 //! which two templates turn into HTML and Markdown; [`data`] writes every value for other programs. [`compare()`] is a report of its own.
 
 mod compare;
 mod comparisons;
+mod coverage;
 mod curves;
 mod data;
 mod estimate;

@@ -1,8 +1,15 @@
 use super::{
+    super::{browser::TabMemory, relay::Delays},
     Oasis2013,
+    daemon::INSTANCES,
+    pages::{InstanceReport, PageReport},
     settings::{Settings, Test},
+    summary::{self, MemoryReading, Observed},
 };
-use crate::experiment::{Cell, Choice, Experiment, Method};
+use crate::{
+    experiment::{Cell, Choice, Experiment, Method},
+    overhead::Traffic,
+};
 use std::{
     collections::{BTreeMap, BTreeSet},
     time::Duration,
@@ -62,4 +69,40 @@ fn the_index_says_what_became_of_each_figure_and_table_of_the_paper() {
     let facts =
         experiment.facts.iter().filter(|fact| fact.place.starts_with("Thesis, tables 5.1 and 5.2; paper"));
     assert_eq!(facts.map(|fact| fact.paper.len()).sum::<usize>(), 2 * 9);
+}
+
+#[test]
+fn cells_measure_what_figures_and_numbers_name() {
+    let shown = INSTANCES.map(|(_, name)| InstanceReport {
+        name: name.into(),
+        received: 90,
+        messages: 90,
+        bytes: 9_000,
+        held: 100,
+        ages: vec![3.0, 4.0],
+        newest: vec![3.0],
+    });
+    let reading = |at: u32| MemoryReading {
+        at: f64::from(at),
+        samples: u64::from(at),
+        tab: TabMemory { resident: 10, private: 5 },
+        heap: Some(1),
+        held: u64::from(at),
+    };
+    let mut traffic = Traffic::default();
+    traffic.sent.packets = 9;
+    let measured = cells("default").into_iter().chain(cells("quick")).map(|cell| {
+        let observed = Observed {
+            page: PageReport { at: 0.0, browser: "a browser".into(), instances: shown.to_vec() },
+            in_the_end: 180,
+            sent: vec![100, 100],
+            memory: (0..8).map(reading).collect(),
+            traffic: Some(traffic),
+            delays: Delays { up: Vec::new(), down: vec![1.0], exchanges: Vec::new() },
+            watched: Vec::new(),
+            seconds: 1.0,
+        };
+        summary::measured(&Settings::of(&cell).expect("settings"), &observed)
+    });
+    assert_eq!(experiment().unmeasured(&measured.collect::<Vec<_>>()), [""; 0]);
 }

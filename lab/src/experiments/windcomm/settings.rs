@@ -60,7 +60,7 @@ impl FromStr for Door {
 pub struct Settings {
     /// The doors that are measured: one, or all of the publication at the same time.
     pub doors: Vec<Door>,
-    /// `LINK`: between server and browser.
+    /// `LINK` in `TEST`: between server and browser.
     pub link: Link,
     /// `READINGS` of each door.
     pub readings: usize,
@@ -86,7 +86,7 @@ impl Settings {
         };
         Ok(Self {
             doors,
-            link: cell.text("LINK")?.parse()?,
+            link: Link::of_test(&cell.text("LINK")?, cell.count("TEST")?)?,
             readings: cell.count("READINGS")?.max(2),
             interval: cell.time("POLL_INTERVAL", 1)?,
             hold: cell.time("HOLD", 1)?,

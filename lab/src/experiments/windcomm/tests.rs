@@ -1,4 +1,10 @@
-use super::{WindComm, settings::Settings};
+use super::{
+    super::relay::Delays,
+    WindComm,
+    pages::PageResult,
+    settings::{Door, Settings},
+    summary,
+};
 use crate::experiment::{Cell, Choice, Experiment, Method};
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -21,11 +27,29 @@ pub fn settings(door: &str) -> Settings {
 }
 
 #[test]
-fn the_paper_has_36_runs_of_1200_readings() {
-    let cells = cells("paper", 3);
-    let of_the_paper = cells.iter().filter(|cell| cell.title == "One after another");
-    assert_eq!(of_the_paper.count(), 36);
-    assert!(cells.iter().all(|cell| Settings::of(cell).expect("settings").readings == 1_200));
+fn the_paper_has_36_runs_of_1200_readings_and_each_test_has_its_delays() {
+    let cells = cells("paper", 1);
+    let settings: Vec<_> = cells.iter().map(|cell| Settings::of(cell).expect("settings")).collect();
+    assert!(settings.iter().all(|settings| settings.readings == 1_200));
+    let ways: BTreeSet<_> = settings
+        .iter()
+        .map(|settings| format!("{} {}", settings.link.mean, settings.link.deviation))
+        .collect();
+    assert_eq!((cells.len(), ways.len()), (36, 12));
+    // The way of a test is what its WebSocket saw.
+    for fact in experiment().facts.iter().filter(|fact| fact.place.starts_with("Table 1, ")) {
+        let is_of_fact = |cell: &&Cell| cell.matches(&fact.filter) && cell.server == "websocket";
+        let cell = cells.iter().find(is_of_fact).expect("a cell");
+        let link = Settings::of(cell).expect("settings").link;
+        let printed = fact.paper.get("websocket").copied();
+        match &*fact.measure {
+            "latency_mean_ms" if fact.against.is_none() => {
+                assert_eq!(printed, Some(link.mean), "{}", fact.place)
+            }
+            "latency_sd_ms" => assert_eq!(printed, Some(link.deviation), "{}", fact.place),
+            _ => {}
+        }
+    }
 }
 
 #[test]
@@ -46,4 +70,23 @@ fn every_figure_and_table_of_the_paper_is_in_the_index() {
     let table: Vec<_> = facts.iter().filter(|fact| fact.place.starts_with("Table 1, ")).collect();
     let printed: usize = table.iter().map(|fact| fact.paper.len()).sum();
     assert_eq!((table.len(), printed), (36, 4 * 3 * (3 + 3 + 2)));
+}
+
+#[test]
+fn cells_measure_what_figures_and_numbers_name() {
+    let delays = Delays { up: vec![40.0; 30], down: vec![40.0; 30], exchanges: Vec::new() };
+    let result = |door: &Door| PageResult {
+        door: door.name().into(),
+        latencies: vec![40.0, 41.0, 42.0],
+        handovers: vec![2.0],
+        offsets: [0.0; 2],
+        browser: "a browser".into(),
+        error: String::new(),
+    };
+    let measured = cells("default", 1).into_iter().map(|cell| {
+        let settings = Settings::of(&cell).expect("settings");
+        let results: Vec<_> = settings.doors.iter().map(result).collect();
+        summary::measured(&settings, &results, &delays, &[])
+    });
+    assert_eq!(experiment().unmeasured(&measured.collect::<Vec<_>>()), [""; 0]);
 }

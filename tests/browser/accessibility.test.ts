@@ -95,10 +95,16 @@ const PANELS = [
   { kind: 'heat', target: PROCESSOR, metric: 'cores[]' },
   { kind: 'fleet', nodes: '*', instances: '*', metrics: [] },
   { kind: 'fleet', nodes: '*', instances: '*', shape: 'tiles' },
+  { kind: 'repeat', panel: { kind: 'gauge', target: MEMORY, metric: 'physical_memory_avail' } },
 ].map((panel, index) => ({ id: `p${index + 1}`, ...panel }));
 
 /** What panels show once they have data, where the page says no more that it loads. */
-const FILLED: Record<string, string> = { fleet: '[role=option]', heat: 'canvas', ledger: 'table' };
+const FILLED: Record<string, string> = {
+  fleet: '[role=option]',
+  heat: 'canvas',
+  ledger: 'table',
+  repeat: 'svg',
+};
 
 it('has no violation on the page with its list, tree and hint', async () => {
   await hasNoViolation(ALL_RULES);

@@ -140,6 +140,9 @@ function kindOf(name: string, isText: boolean): Kind | undefined {
     case 'query':
     case 'title':
       return name;
+    // A pattern of nodes may be one node.
+    case 'nodes':
+      return 'node';
     case 'expressions':
     case 'color':
       return 'expression';

@@ -1,8 +1,10 @@
 import { descriptions, panelChoices } from '../panels/descriptions.ts';
+import { isRepeatable, repeated } from '../panels/shared/repeated.ts';
 import { openDialog } from '../state/dialogs.ts';
+import { isViewOnly } from '../state/mode.ts';
 import { logicOf, type SingleKind } from '../state/panel_kinds.ts';
 import { titleOf } from '../state/panel_titles.ts';
-import { openSingle, panels, wantedChoice } from '../state/panels.ts';
+import { changePanel, openSingle, panels, wantedChoice } from '../state/panels.ts';
 import { strings } from '../strings/strings.ts';
 import type { PaletteEntry } from './entry.ts';
 import { reveal } from './instances.ts';
@@ -19,6 +21,14 @@ export function* openPanelEntries(): Iterable<PaletteEntry> {
       detail: words.openPanel,
       words: logicOf(spec.kind).name,
       run: () => reveal(spec.id),
+    };
+    if (isViewOnly || !isRepeatable(spec)) continue;
+    yield {
+      id: `repeat ${spec.id}`,
+      kind: 'panel',
+      title: words.repeat(titleOf(spec)),
+      detail: words.repeatDetail,
+      run: () => changePanel(spec.id, { kind: 'repeat', ...repeated(spec) }),
     };
   }
 }

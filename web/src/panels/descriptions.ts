@@ -1,4 +1,4 @@
-import { type PanelKind, type PanelSpec, setPanelKinds } from '../state/panel_kinds.ts';
+import { type PanelContent, type PanelKind, type PanelSpec, setPanelKinds } from '../state/panel_kinds.ts';
 import { isFields } from '../wire/fields.ts';
 import * as registry from './registry.ts';
 import type { AnyPanel, PanelChoice } from './shared/description.ts';
@@ -20,8 +20,13 @@ export function descriptionOf(kind: PanelKind): AnyPanel {
 export function parsePanel(json: unknown): PanelSpec | undefined {
   if (!isFields(json)) return undefined;
   const id = parseName(json.id);
-  const content = byKind.get(json.kind)?.parse(json);
+  const content = parseContent(json);
   return !id || content === undefined ? undefined : { id, ...content };
+}
+
+/** The documents that are read have a bounded depth. */
+function parseContent(json: unknown): PanelContent | undefined {
+  return isFields(json) ? byKind.get(json.kind)?.parse(json, parseContent) : undefined;
 }
 
 /** Entries of the dialog that adds panels: of metrics first, and panels of the whole page last. */

@@ -1,5 +1,6 @@
 import type { Signal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
+import { InnerPanel } from '../components/inner_panel.ts';
 import { Visible } from '../components/visible.ts';
 import type { PanelSpec } from '../state/panel_kinds.ts';
 import { findPanel } from '../state/panels.ts';
@@ -12,7 +13,9 @@ export function PanelFrame({ id, isVisible }: { id: string; isVisible: Signal<bo
   if (!spec) return null;
   return (
     <Visible.Provider value={isVisible}>
-      <Body spec={spec} />
+      <InnerPanel.Provider value={Body}>
+        <Body spec={spec} />
+      </InnerPanel.Provider>
     </Visible.Provider>
   );
 }

@@ -6,11 +6,12 @@ import { formatUnit } from '../format/unit.ts';
 import { descriptionOf } from '../panels/descriptions.ts';
 import { pictureOf } from '../panels/shared/exports.ts';
 import { MAX_TITLE, MAX_UNIT, parseSettings } from '../panels/shared/parse_settings.ts';
+import { isRepeatable, repeated } from '../panels/shared/repeated.ts';
 import { MAX_COLORED, MAX_DECIMALS, MAX_THRESHOLDS, type Threshold } from '../panels/shared/settings.ts';
 import { openDialog } from '../state/dialogs.ts';
 import { isSettable, type SettableSpec } from '../state/panel_kinds.ts';
 import { defaultTitle } from '../state/panel_titles.ts';
-import { changePanel, findPanel, settled } from '../state/panels.ts';
+import { changePanel, findPanel, panels, settled } from '../state/panels.ts';
 import { visible } from '../text/visible.ts';
 import { settingsStrings as words } from './settings_strings.ts';
 import { ThresholdList } from './threshold_list.tsx';
@@ -58,6 +59,8 @@ function Form({ spec }: { spec: SettableSpec }) {
   const change = (changed: Partial<Draft>) => {
     draft.value = { ...draft.value, ...changed };
   };
+  /** A panel within another one is repeated already. */
+  const isOwn = panels.value.some(({ id }) => id === spec.id);
   const problem = problemOf(draft.value, native);
   const { hasValues, hasAxis, hasLines } = descriptionOf(spec.kind).settings?.(spec) ?? {};
   const apply = (next: Draft | undefined) => {
@@ -120,6 +123,20 @@ function Form({ spec }: { spec: SettableSpec }) {
         >
           {words.reset}
         </button>
+        {isOwn && isRepeatable(spec) && (
+          <button
+            type="button"
+            class="button button-quiet"
+            title={words.repeatTip}
+            data-testid="settings-repeat"
+            onClick={() => {
+              changePanel(spec.id, { kind: 'repeat', ...repeated(spec) });
+              openDialog.value = undefined;
+            }}
+          >
+            {words.repeat}
+          </button>
+        )}
       </div>
     </form>
   );

@@ -32,6 +32,8 @@ export const settingsStrings = {
   zone: 'Color the side',
   apply: 'Apply',
   reset: 'Reset',
+  repeat: 'Repeat for each instance',
+  repeatTip: 'The same panel for all instances of this name and type, also for those that appear later',
   noConversion: (unit: string, units: string) =>
     `No value of this panel can be shown in ${unit}: its units are ${units}.`,
   noNumber: 'A number is missing, or is not a number.',

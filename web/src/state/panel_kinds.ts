@@ -47,6 +47,10 @@ export interface PanelLogic<C = PanelContent> {
   title?(content: C, instances: string): string;
   /** Returns the settings that the panel has; none without. */
   settings?(content: C): SettingParts;
+  /** Returns the content of a panel within this one, by its key. */
+  inner?(content: C, key: string): PanelContent;
+  /** Returns the content once a panel within this one was changed. */
+  withInner?(content: C, key: string, changed: PanelContent): C;
 }
 
 let kinds: ReadonlyMap<string, PanelLogic> = new Map();

@@ -90,7 +90,10 @@ export function closePanel(id: string): void {
 
 /** Changes the content of a panel in its place. */
 export function changePanel(id: string, content: PanelContent): void {
-  panels.value = panels.peek().map((spec) => (spec.id === id ? { ...content, id } : spec));
+  const { outer, key } = outerOf(id, panels.peek());
+  const whole = (outer && logicOf(outer.kind).withInner?.(outer, key, content)) ?? content;
+  const changed = outer?.id ?? id;
+  panels.value = panels.peek().map((spec) => (spec.id === changed ? { ...whole, id: changed } : spec));
 }
 
 export function closeTarget(target: Target): void {
@@ -105,8 +108,19 @@ export function withoutTarget(spec: PanelSpec, target: Target): PanelSpec | unde
   return content && { ...content, id: spec.id };
 }
 
+/** Returns a panel, also one within another: its identifier is that of the other, a slash and its key there. */
 export function findPanel(id: string): PanelSpec | undefined {
-  return panels.value.find((spec) => spec.id === id);
+  const found = panels.value.find((spec) => spec.id === id);
+  if (found) return found;
+  const { outer, key } = outerOf(id, panels.value);
+  const content = outer && logicOf(outer.kind).inner?.(outer, key);
+  return content && { ...content, id };
+}
+
+function outerOf(id: string, all: readonly PanelSpec[]) {
+  const isOuter = (spec: PanelSpec) => id.startsWith(`${spec.id}/`) && logicOf(spec.kind).inner !== undefined;
+  const outer = all.some((spec) => spec.id === id) ? undefined : all.find(isOuter);
+  return { outer, key: outer ? id.slice(outer.id.length + 1) : '' };
 }
 
 function freshId(): string {

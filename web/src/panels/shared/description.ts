@@ -8,7 +8,7 @@ import type { Target } from '../../wire/target.ts';
 export interface PanelDescription<K extends PanelKind> extends PanelLogic<ContentOf<K>> {
   readonly kind: K;
   /** Parses untrusted content, without its invalid parts; undefined if nothing is left to show. */
-  parse(json: Fields): ContentOf<K> | undefined;
+  parse(json: Fields, parseContent: (json: unknown) => PanelContent | undefined): ContentOf<K> | undefined;
   /** Draws the panel. */
   readonly Panel: FunctionComponent<{ readonly spec: SpecOf<K> }>;
   /** Whether the panel continues when its content changes; other panels begin anew. */

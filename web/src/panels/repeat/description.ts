@@ -1,0 +1,80 @@
+import { lazy } from '../../components/lazy.tsx';
+import { isNumber } from '../../series/metrics.ts';
+import { logicOf, targetsOf } from '../../state/panel_kinds.ts';
+import { valuesOf } from '../../wire/fields.ts';
+import { keyOf, targetOfKey } from '../../wire/target.ts';
+import { describePanel } from '../shared/description.ts';
+import { sourcesOf } from '../shared/expressions.ts';
+import { parseName, present } from '../shared/parse.ts';
+import { isRepeatable, panelFor, type RepeatSettings, repeated, withoutId } from '../shared/repeated.ts';
+
+declare module '../../state/panel_kinds.ts' {
+  interface PanelContents {
+    /** A panel for each instance that matches. */
+    readonly repeat: RepeatSettings;
+  }
+}
+
+/** Longest pattern, as fleets have it. */
+const MAX_PATTERN_LENGTH = 200;
+const MAX_FOLDED = 200;
+
+export const repeat = describePanel<'repeat'>({
+  kind: 'repeat',
+  name: 'repeat',
+  Panel: lazy(async () => (await import('./repeat_panel.tsx')).RepeatPanel),
+  // A wall of panels needs the room.
+  place: 'main',
+  isContinued: true,
+  parse(json, parseContent) {
+    const panel = parseContent(json.panel);
+    if (!panel || !isRepeatable(panel)) return undefined;
+    const folded = valuesOf(json.folded)
+      .slice(0, MAX_FOLDED)
+      .flatMap((node) => parseName(node) ?? []);
+    return {
+      kind: 'repeat',
+      nodes: pattern(json.nodes) ?? '*',
+      instances: pattern(json.instances) ?? '*',
+      types: pattern(json.types) ?? '*',
+      labels: pattern(json.labels) ?? '',
+      panel,
+      ...present('folded', folded.length > 0 ? folded : undefined),
+    };
+  },
+  // Like a fleet, it watches no instance by name.
+  targets: () => [],
+  title({ nodes, instances, panel }) {
+    const each = `each ${nodes === '*' ? '' : `${nodes}/`}${instances}`;
+    const { name, title } = logicOf(panel.kind);
+    return title?.(panel, each) ?? `${each} \u00b7 ${name}`;
+  },
+  inner({ panel }, key) {
+    const [first] = targetsOf(panel);
+    return panelFor(panel, first, targetOfKey(key));
+  },
+  withInner(content, key, changed) {
+    const [first] = targetsOf(content.panel);
+    const panel = panelFor(withoutId(changed), targetOfKey(key), first);
+    return isRepeatable(panel) ? { ...content, panel } : content;
+  },
+  choices: [
+    {
+      name: 'repeat',
+      label: 'Chart for each instance',
+      about: 'The same chart for every instance like the chosen one, also for those that appear later.',
+      from: 'metrics',
+      needs: 'a number',
+      fits: isNumber,
+      build(metrics) {
+        const first = keyOf(metrics[0].target);
+        const sources = sourcesOf(metrics.filter(({ target }) => keyOf(target) === first));
+        return [{ kind: 'repeat', ...repeated({ kind: 'series', sources, mode: 'lines' }) }];
+      },
+    },
+  ],
+});
+
+function pattern(json: unknown): string | undefined {
+  return typeof json === 'string' && json !== '' && json.length <= MAX_PATTERN_LENGTH ? json : undefined;
+}

@@ -1,5 +1,7 @@
 import type uPlot from 'uplot';
 import { formatCursor } from '../format/time.ts';
+import { isViewOnly } from '../state/mode.ts';
+import { noteSpan } from '../state/noted_span.ts';
 import { cursorTime } from '../state/time.ts';
 import { timeSplits, timeSteps, timeTicks, wholeLabels } from './axes.ts';
 import type { Palette } from './palette.ts';
@@ -153,6 +155,11 @@ function select(plot: uPlot, events: ChartEvents): void {
   const { left, width } = plot.select;
   if (width < 4) return;
   // The others show the selection, too.
-  if (plot.cursor.event) events.selected(plot.posToVal(left, 'x'), plot.posToVal(left + width, 'x'));
+  const { event } = plot.cursor;
+  if (event) {
+    const [from, to] = [plot.posToVal(left, 'x'), plot.posToVal(left + width, 'x')];
+    if (event.shiftKey && !isViewOnly) noteSpan(from, to);
+    else events.selected(from, to);
+  }
   plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
 }

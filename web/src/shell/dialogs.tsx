@@ -18,6 +18,7 @@ const PaletteDialog = lazy(async () => (await import('../palette/palette_dialog.
 const TopicDialog = lazy(async () => (await import('./topic_dialog.tsx')).TopicDialog);
 const PreferencesDialog = lazy(async () => (await import('./preferences_dialog.tsx')).PreferencesDialog);
 const WhyDialog = lazy(async () => (await import('./why_dialog.tsx')).WhyDialog);
+const GapDialog = lazy(async () => (await import('./gap_dialog.tsx')).GapDialog);
 const SettingsDialog = lazy(async () => (await import('./settings_dialog.tsx')).SettingsDialog);
 const SampleExportDialog = lazy(async () => (await import('./sample_export_dialog.tsx')).SampleExportDialog);
 const ImportDialog = lazy(async () => (await import('./import_dialog.tsx')).ImportDialog);
@@ -29,6 +30,7 @@ const VIEWING: ReadonlySet<DialogName | undefined> = new Set([
   'topic',
   'preferences',
   'why',
+  'gap',
 ]);
 
 export function Dialogs() {
@@ -59,6 +61,8 @@ export function Dialogs() {
       return <DacsDialog />;
     case 'why':
       return <WhyDialog />;
+    case 'gap':
+      return <GapDialog />;
     case 'sample-export':
       return <SampleExportDialog />;
     case 'import':

@@ -1,10 +1,12 @@
 import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
 import { Dialog } from '../components/dialog.tsx';
 import { NotesNote } from '../components/notes_note.tsx';
 import { useAttempt } from '../components/use_attempt.ts';
 import { formatClock } from '../format/time.ts';
 import { allAnnotations, annotate, MAX_NOTE, removeAnnotation } from '../state/annotations.ts';
 import { openDialog } from '../state/dialogs.ts';
+import { notedSpan } from '../state/noted_span.ts';
 import { hasArchive } from '../state/store.ts';
 import { cursorTime, ends } from '../state/time.ts';
 import { strings } from '../strings/strings.ts';
@@ -14,9 +16,13 @@ const words = strings.notes;
 /** Writes a note at the moment under the pointer, or at the end of what is shown; or of all the time that is shown. */
 export function NoteDialog() {
   const text = useSignal('');
-  const [begin, end] = useSignal(ends()).value;
+  const drawn = useSignal(notedSpan.peek()).value;
+  const [begin, end] = useSignal(drawn ?? ends()).value;
   const time = useSignal(cursorTime.peek() ?? end).value;
-  const isSpan = useSignal(false);
+  const isSpan = useSignal(drawn !== undefined);
+  useEffect(() => {
+    notedSpan.value = undefined;
+  }, []);
   const { problem, attempt } = useAttempt();
   return (
     <Dialog title={words.title} testId="note">
@@ -65,7 +71,7 @@ export function NoteDialog() {
             isSpan.value = event.currentTarget.checked;
           }}
         />
-        {words.whole}
+        {drawn ? words.drawn : words.whole}
       </label>
       <p class="form-problem" role="status">
         {problem.value}

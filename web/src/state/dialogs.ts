@@ -13,6 +13,7 @@ export type DialogName =
   | 'audit-log'
   | 'dacs'
   | 'why'
+  | 'gap'
   | 'settings'
   | 'sample-export'
   | 'import'

@@ -43,12 +43,16 @@ export function chooseMarkers(level: MarkerLevel): void {
 /** The logs of the nodes on the screen. */
 const logs = sameComputed((): readonly Target[] => {
   if (markerLevel.value === 'off') return [];
-  const nodes = new Set(shownTargets.value.map(({ node }) => node));
+  return logsOf(new Set(shownTargets.value.map(({ node }) => node)));
+});
+
+/** Returns the logs of nodes. Reads signals. */
+export function logsOf(nodes: ReadonlySet<string>): readonly Target[] {
   const found = (registry.value?.instances ?? [])
     .filter(({ type, node }) => type === LOGS && nodes.has(node))
     .map(({ node, instance }): Target => ({ node, instance }));
   return found.slice(0, MAX_LOGS);
-});
+}
 
 /** Reads the log records to mark while somebody wants them. */
 export function followMarkers(

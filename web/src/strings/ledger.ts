@@ -63,6 +63,7 @@ export const ledgerStrings = {
     title: 'Gaps and interruptions',
     none: 'No gaps or interruptions in the samples that this page has.',
     noneOffline: 'The node is offline. See the charts for gaps in its history.',
+    explain: 'What the log and the alarms say about this time',
     missing: (count: string, isOne: boolean) => `${samples(count, isOne)} missing`,
     /** Says how many samples a gap has; those that a flight recorder kept back are not called missing. */
     amount: (cause: GapCause, count: string, isOne: boolean) =>

@@ -93,6 +93,7 @@ export const timeStrings = {
     title: 'Notes',
     text: 'What happened here?',
     whole: 'All the time that the charts show',
+    drawn: 'The time that was drawn',
     span: (from: string, to: string) => `${from} \u2013 ${to}`,
     add: 'Add',
     remove: 'Remove',

@@ -64,7 +64,7 @@ export function InstancePanel({ spec: { target } }: { spec: SpecOf<'instance'> }
         <MetricTable target={target} cells={cells} shown={shown} />
         <MoreCommands target={target} cells={cells} problem={problem} />
         <KeptSettings target={target} cells={cells} />
-        <Gaps cells={cells} />
+        <Gaps cells={cells} target={target} />
       </section>
     </article>
   );

@@ -13,6 +13,7 @@ import { useWheel } from '../../components/use_wheel.ts';
 import { formatSpan } from '../../format/time.ts';
 import { formatUnit } from '../../format/unit.ts';
 import { allAnnotations, annotationsOn } from '../../state/annotations.ts';
+import { explainGap } from '../../state/explained_gap.ts';
 import { plansOf } from '../../state/expressions.ts';
 import { markers, markersOn } from '../../state/markers.ts';
 import { type SpecOf, targetsOf } from '../../state/panel_kinds.ts';
@@ -95,8 +96,12 @@ export function SeriesPanel({ spec }: { spec: Spec }) {
         cursorTime.value = time;
       },
       selected: show,
-      // Panels of traces show the one at this time.
-      clicked: showTraceAt,
+      clicked: (time) => {
+        // Panels of traces show the one at this time.
+        showTraceAt(time);
+        const gaps = made.gapsAt(time);
+        if (gaps.length > 0) explainGap(gaps, targets.current);
+      },
     });
     chart.current = made;
     columns.value = made.columns;

@@ -4,7 +4,7 @@ use crate::{
     attacks::Attacks,
     cpu,
     crowd::Dialect,
-    experiment::{Compare, Host, List, Report, Run, Show},
+    experiment::{Compare, Host, Keep, List, Papers, Report, Run, Show, Unpack},
     experiments::{
         EXPERIMENTS,
         frizelle::{self, PushServer},
@@ -52,6 +52,9 @@ enum Verb {
     Show(Show),
     /// Compare two runs of an experiment.
     Compare(Compare),
+    Keep(Keep),
+    Unpack(Unpack),
+    Papers(Papers),
     /// Put load on servers for a run on another host.
     Host(Host),
     /// Cost of probes for the watched threads: one flush, a million a second, a control loop.
@@ -236,6 +239,9 @@ pub fn run(cli: Cli) -> anyhow::Result<()> {
         Verb::Report(report) => return report.run(EXPERIMENTS),
         Verb::Show(show) => return show.run(EXPERIMENTS),
         Verb::Compare(compare) => return compare.run(),
+        Verb::Keep(keep) => return keep.run(),
+        Verb::Unpack(unpack) => return unpack.run(),
+        Verb::Papers(papers) => return papers.run(EXPERIMENTS, cli.write.as_deref()),
         Verb::PushServe { server, listen, cores } => return server.serve(listen, cores),
         Verb::PushLoad { orders } => return orders.run(),
         Verb::PingLoad { orders } => return orders.run(),

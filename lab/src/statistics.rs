@@ -105,7 +105,7 @@ impl Welch {
 }
 
 /// Verdict of a test with this probability.
-fn verdict(probability: f64) -> &'static str {
+pub fn verdict(probability: f64) -> &'static str {
     match probability {
         ..STRICT => "different at 99 %",
         ..0.05 => "different at 95 %, not at 99 %",
@@ -130,11 +130,12 @@ impl fmt::Display for Welch {
 }
 
 /// A probability: `0.011`, `3.2e-6`.
-fn probability(value: f64) -> String {
+pub fn probability(value: f64) -> String {
     match value {
         0.1.. => format!("{value:.2}"),
         0.01.. => format!("{value:.3}"),
         0.001.. => format!("{value:.4}"),
+        ..1e-300 => "below 1e-300".into(),
         _ => format!("{value:.1e}"),
     }
 }

@@ -10,6 +10,11 @@ pub struct Table {
 }
 
 impl Table {
+    /// Whether it has no rows below its headings.
+    pub fn is_empty(&self) -> bool {
+        self.rows.len() < 2
+    }
+
     /// One without rows.
     pub fn new<T: Into<String>>(headings: impl IntoIterator<Item = T>) -> Self {
         Self { rows: vec![headings.into_iter().map(Into::into).collect()] }

@@ -4,7 +4,7 @@ use super::{
     CellContext, Choice, Downloads, Experiment, Hosts, Interrupt, Method, Readiness,
     folder::RunFolder,
     live::Recorder,
-    record::RunRecord,
+    record::{Machine, RunRecord},
     report,
     run::{self, Ending},
     value::Lists,
@@ -20,7 +20,7 @@ use std::{
 };
 
 /// Folder that keeps runs.
-const RUNS: &str = "lab-runs";
+pub const RUNS: &str = "lab-runs";
 
 /// Lists the experiments, their plans and variables.
 #[derive(Debug, Args)]
@@ -220,6 +220,13 @@ fn resumed<'a>(
 ) -> anyhow::Result<(&'a dyn Method, RunFolder)> {
     let mut folder = RunFolder::open(path)?;
     let (method, _) = find(methods, &folder.record.experiment)?;
+    let (began, here) = (&folder.record.machine, Machine::here());
+    ensure!(
+        began.is_same(&here),
+        "the run began on another machine ({}, {} MB): begin another run here",
+        began.description,
+        began.memory_mb
+    );
     folder.record.servers = method.prepare(&run::servers(&folder.record.cells), downloads);
     folder.write_record()?;
     Ok((method, folder))

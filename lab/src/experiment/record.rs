@@ -79,7 +79,8 @@ impl RunRecord {
 }
 
 impl Machine {
-    fn here() -> Self {
+    /// This machine.
+    pub fn here() -> Self {
         let text = |path: &str| {
             fs::read_to_string(path).unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ")
         };

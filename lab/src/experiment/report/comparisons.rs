@@ -39,10 +39,11 @@ pub struct PairRow {
     pub ratio: String,
     /// Verdict of the test.
     pub verdict: String,
+    /// The test.
+    #[serde(skip)]
+    pub test: Welch,
     #[serde(skip)]
     servers: [String; 2],
-    #[serde(skip)]
-    order: Ordering,
 }
 
 /// A tally of the publication.
@@ -62,17 +63,20 @@ pub struct TallyRow {
 
 /// Tests every pair of servers whose cells differ in nothing else.
 pub fn test(experiment: &Experiment, groups: &Groups) -> Vec<TestedMeans> {
-    let tested = experiment.comparisons.iter().map(|comparison| {
-        let (rows, paper) = (rows(experiment, groups, comparison), printed(experiment, comparison));
-        let tallies =
-            comparison.tallies.iter().map(|tally| tally_row(experiment, tally, &rows, &paper)).collect();
-        TestedMeans { title: comparison.title.clone(), rows, paper, tallies }
-    });
+    let tested = experiment.comparisons.iter().map(|comparison| tested(experiment, groups, comparison));
     tested.filter(|tested| !tested.rows.is_empty()).collect()
 }
 
+/// Tests every pair of servers, and every pair of the numbers that the publication prints.
+pub fn tested(experiment: &Experiment, groups: &Groups, comparison: &Comparison) -> TestedMeans {
+    let (rows, paper) = (rows(experiment, groups, comparison), printed(experiment, comparison));
+    let tallies =
+        comparison.tallies.iter().map(|tally| tally_row(experiment, tally, &rows, &paper)).collect();
+    TestedMeans { title: comparison.title.clone(), rows, paper, tallies }
+}
+
 /// Tests of the means and deviations that the publication prints.
-pub fn printed(experiment: &Experiment, comparison: &Comparison) -> Vec<PairRow> {
+fn printed(experiment: &Experiment, comparison: &Comparison) -> Vec<PairRow> {
     let facts = |measure: &str| {
         let of_measure = experiment.facts.iter().filter(move |fact| fact.against.is_none());
         of_measure.filter(|fact| fact.measure == measure).map(|fact| (&fact.filter, fact)).collect::<Vec<_>>()
@@ -123,8 +127,8 @@ fn row(
         pair: format!("{} minus {}", title(experiment, one), title(experiment, other)),
         ratio: ratio((first.mean > 0.0).then(|| second.mean / first.mean)),
         verdict: test.to_string(),
+        test,
         servers: [one.to_owned(), other.to_owned()],
-        order: test.order(),
     })
 }
 
@@ -136,7 +140,7 @@ fn tally_row(experiment: &Experiment, tally: &Tally, ours: &[PairRow], printed: 
         pair: format!("{} less than {}, greater, equal", title(experiment, one), title(experiment, other)),
         paper: words([tally.less, tally.greater, tally.equal]),
         printed: words(counts(tally, printed)),
-        ours: words(counts(tally, ours)),
+        ours: if ours.is_empty() { "–".into() } else { words(counts(tally, ours)) },
     }
 }
 
@@ -144,8 +148,8 @@ fn tally_row(experiment: &Experiment, tally: &Tally, ours: &[PairRow], printed: 
 fn counts(tally: &Tally, rows: &[PairRow]) -> [usize; 3] {
     let [one, other] = &tally.servers;
     let order = |row: &PairRow| match &row.servers {
-        [first, second] if (first, second) == (one, other) => Some(row.order),
-        [first, second] if (first, second) == (other, one) => Some(row.order.reverse()),
+        [first, second] if (first, second) == (one, other) => Some(row.test.order()),
+        [first, second] if (first, second) == (other, one) => Some(row.test.order().reverse()),
         _ => None,
     };
     [Ordering::Less, Ordering::Greater, Ordering::Equal]

@@ -37,6 +37,9 @@ pub struct FactRow {
     pub ratio: String,
     /// The values with which ours was measured in place of the publication's.
     pub changes: String,
+    /// The ratio as a number.
+    #[serde(skip)]
+    pub quotient: Option<f64>,
 }
 
 /// Compares every number.
@@ -56,13 +59,15 @@ pub fn compare(experiment: &Experiment, groups: &Groups) -> Vec<ComparedFact> {
             let changes =
                 changes.map(|group| changes_of(experiment, &Lists::new(), group)).unwrap_or_default();
             let quotient = paper.zip(ours).map(|(paper, ours)| ours.median / paper);
+            let quotient = quotient.filter(|quotient| quotient.is_finite());
             (paper.is_some() || ours.is_some()).then(|| FactRow {
                 server: experiment.server(name).map_or(name.to_owned(), |server| server.title.clone()),
                 paper: paper.map_or("–".into(), |value| number(*value)),
                 ours: ours.map_or("–".into(), |estimate| {
                     format!("{estimate}{}", delivered(fact, &measured, name).unwrap_or_default())
                 }),
-                ratio: ratio(quotient.filter(|quotient| quotient.is_finite())),
+                ratio: ratio(quotient) + &paper.zip(ours).map(ratios).unwrap_or_default(),
+                quotient,
                 changes: changes.into_iter().collect::<Vec<_>>().join(", "),
             })
         };
@@ -73,6 +78,12 @@ pub fn compare(experiment: &Experiment, groups: &Groups) -> Vec<ComparedFact> {
         }
     });
     compared.collect()
+}
+
+/// The interval of ours as multiples of the publication's; empty with few repetitions.
+fn ratios((paper, ours): (&f64, Estimate)) -> String {
+    let Some((low, high)) = ours.interval.filter(|_| *paper != 0.0) else { return String::new() };
+    format!(" ({} to {})", ratio(Some(low / paper)), ratio(Some(high / paper)))
 }
 
 /// Our number for a server: its measure, or the difference of that to another server's.

@@ -14,6 +14,9 @@ use super::{
 use serde::Serialize;
 use std::collections::BTreeSet;
 
+/// Begins the reason of a figure of which nothing was measured.
+pub const NO_CELL: &str = "no cell of these runs has";
+
 /// A figure of the report.
 #[derive(Debug, Serialize)]
 pub struct DrawnFigure {
@@ -67,7 +70,7 @@ fn drawn(experiment: &Experiment, groups: &Groups, figure: &Figure) -> DrawnFigu
     let status = match &figure.reason {
         Some(reason) => format!("not reproduced: {reason}"),
         None if panels.is_empty() => {
-            format!("not reproduced: no cell of these runs has {}", said(experiment, &figure.filter))
+            format!("not reproduced: {NO_CELL} {}", said(experiment, &figure.filter))
         }
         None => coverage.status(),
     };

@@ -4,14 +4,14 @@
 //! which two templates turn into HTML and Markdown; [`data`] writes every value for other programs. [`compare()`] is a report of its own.
 
 mod compare;
-mod comparisons;
-mod coverage;
+pub mod comparisons;
+pub mod coverage;
 mod curves;
 mod data;
-mod estimate;
-mod facts;
-mod figures;
-mod groups;
+pub mod estimate;
+pub mod facts;
+pub mod figures;
+pub mod groups;
 mod laws;
 mod plot;
 mod view;

@@ -1,6 +1,6 @@
 //! A small cell of the push experiment for each server, with real processes, and what becomes of a run.
 
-use crate::support::{archived, fill, index, interrupted, is_absent, lab, measure, results};
+use crate::support::{archived, fill, index, interrupted, is_absent, json, lab, measure, results};
 use oasis_store::History;
 use std::{
     fs,
@@ -123,6 +123,16 @@ fn a_run_is_resumed_reported_and_compared() {
     let output = lab(&["run", "--resume", path]);
     assert!(String::from_utf8_lossy(&output.stderr).contains("1 of 2 cells to run"), "{output:?}");
     assert_eq!((kept().len(), fs::read(first).unwrap()), (2, before));
+
+    // Another machine does not continue it.
+    let file = run.join("run.json");
+    let record = fs::read_to_string(&file).unwrap();
+    let mut elsewhere = json(&file);
+    elsewhere["machine"]["memory_mb"] = 1.into();
+    fs::write(&file, elsewhere.to_string()).unwrap();
+    let output = lab(&["run", "--resume", path]);
+    assert!(String::from_utf8_lossy(&output.stderr).contains("began on another machine"), "{output:?}");
+    fs::write(&file, record).unwrap();
 
     let to = runs.path().join("report");
     let output = lab(&["report", path, path, "--to", to.to_str().unwrap()]);

@@ -24,6 +24,7 @@ use anyhow::Context;
 use clap::Args;
 use statements::{Statements, Verdict};
 use std::{
+    collections::BTreeMap,
     fmt::Write,
     fs,
     path::{Path, PathBuf},
@@ -33,6 +34,17 @@ use std::{
 const RESULTS: &str = "lab/results";
 /// Papers by the experiments that repeat them, in the order of the page.
 const PAPERS: [&str; 4] = ["windcomm", "frizelle", "oasis-2013", "mueller"];
+
+/// Folder of the page's pictures, beside it.
+const PICTURES: &str = "papers";
+
+/// The page that answers the papers.
+#[derive(Debug, Default)]
+struct Page {
+    text: String,
+    /// Drawings by the names of their files.
+    pictures: BTreeMap<String, String>,
+}
 
 /// Writes the page that answers the papers, from committed runs.
 #[derive(Debug, Args)]
@@ -68,9 +80,26 @@ impl Papers {
     pub fn run(&self, methods: &[&dyn Method], file: Option<&Path>) -> anyhow::Result<()> {
         let page = page(methods, &self.results)?;
         match file {
-            Some(file) => fs::write(file, page).with_context(|| format!("cannot write {}", file.display())),
-            None => Ok(crate::listing::print(&page)?),
+            Some(file) => page.write(file),
+            None => Ok(crate::listing::print(&page.text)?),
         }
+    }
+}
+
+impl Page {
+    /// Writes the page, and its pictures in place of those that are there.
+    fn write(&self, file: &Path) -> anyhow::Result<()> {
+        let cannot = || format!("cannot write {}", file.display());
+        fs::write(file, &self.text).with_context(cannot)?;
+        let folder = file.with_file_name(PICTURES);
+        if folder.exists() {
+            fs::remove_dir_all(&folder).with_context(cannot)?;
+        }
+        if !self.pictures.is_empty() {
+            fs::create_dir_all(&folder).with_context(cannot)?;
+        }
+        let mut pictures = self.pictures.iter();
+        pictures.try_for_each(|(name, svg)| fs::write(folder.join(name), svg)).with_context(cannot)
     }
 }
 
@@ -122,9 +151,10 @@ impl MachineSeries {
 }
 
 /// The whole page.
-fn page(methods: &[&dyn Method], results: &Path) -> anyhow::Result<String> {
+fn page(methods: &[&dyn Method], results: &Path) -> anyhow::Result<Page> {
     let statements = Statements::declared()?;
-    let mut page = String::from(
+    let mut page = Page::default();
+    page.text.push_str(
         "# The papers, answered\n\n\
          Written by `oasis-lab papers` from the runs in `lab/results`; a test compares it with them. Each table has what a paper\n\
          says, and what our runs say beside it. [The lab](lab.md) describes the experiments,\n\
@@ -145,7 +175,7 @@ fn page(methods: &[&dyn Method], results: &Path) -> anyhow::Result<String> {
 }
 
 fn section(
-    page: &mut String,
+    Page { text: page, pictures }: &mut Page,
     experiment: &Experiment,
     statements: &Statements,
     series: &MachineSeries,
@@ -182,13 +212,26 @@ fn section(
     tests(page, experiment, &groups)?;
     numbers(page, experiment, &groups)?;
     let mut table = Table::new(["figure", "subject", "status", "why, or how"]);
-    for figure in figures::draw(experiment, &groups) {
+    let figures = figures::draw(experiment, &groups);
+    for figure in &figures {
         let (status, note) = figure.status.split_once(": ").unwrap_or((&figure.status, ""));
         // The report of a run names the values that are missing.
         let note = if note.starts_with(figures::NO_CELL) { figures::NO_CELL } else { note };
-        table.row(vec![figure.number, figure.title, status.into(), note.into()]);
+        table.row(vec![figure.number.clone(), figure.title.clone(), status.into(), note.into()]);
     }
     write!(page, "\n### Figures of {}\n\n{table}", experiment.name)?;
+    // A figure with missing points would look like the paper's.
+    for figure in figures.iter().filter(|figure| figure.is_whole) {
+        writeln!(page, "\n#### Figure {}: {}\n", figure.number, figure.title)?;
+        if !figure.paper.is_empty() {
+            writeln!(page, "The paper: {}\n", figure.paper)?;
+        }
+        for panel in &figure.panels {
+            let name = format!("{}-{}", experiment.name, panel.file.replace(',', ""));
+            writeln!(page, "![{}]({PICTURES}/{name})", panel.title)?;
+            pictures.insert(name, panel.svg.clone());
+        }
+    }
     Ok(())
 }
 
@@ -296,7 +339,7 @@ mod page_tests {
         *,
     };
     use crate::experiments::EXPERIMENTS;
-    use std::{collections::BTreeMap, env};
+    use std::env;
 
     /// A run of the publication's plan in which every reading takes as long to every city.
     fn kept(memory_mb: u64, latency: f64) -> KeptRun {
@@ -305,7 +348,12 @@ mod page_tests {
         let experiment = declared.find(|known| known.name == "windcomm").expect("windcomm");
         let choice = Choice { plan: "paper".into(), set: Lists::new(), only: Lists::new(), repeat: 1 };
         let cells = choice.cells(&experiment).expect("cells");
-        let measures = [("latency_mean_ms", latency), ("latency_sd_ms", 3.0), ("readings", 1_200.0)];
+        let measures = [
+            ("latency_mean_ms", latency),
+            ("latency_sd_ms", 3.0),
+            ("readings", 1_200.0),
+            ("link_down_ms", 39.0),
+        ];
         let measures: BTreeMap<_, _> = measures.map(|(name, value)| (name.to_owned(), value)).into();
         let result = |cell: &Cell| CellResult {
             cell: cell.clone(),
@@ -327,7 +375,10 @@ mod page_tests {
         for run in [kept(1, 1_000.0), kept(2, 40.0)] {
             run.write(folder.path()).expect("a file");
         }
-        let page = page(EXPERIMENTS, folder.path()).expect("a page");
+        let Page { text: page, pictures } = page(EXPERIMENTS, folder.path()).expect("a page");
+        let names: Vec<_> = pictures.keys().collect();
+        assert_eq!(names, ["windcomm-table-1-1.svg", "windcomm-table-1-2.svg", "windcomm-table-1-3.svg"]);
+        assert!(names.iter().all(|name| page.contains(&format!("({PICTURES}/{name})"))), "{page}");
         assert!(
             page.contains("36 of 36 cells of the plan paper") && !page.contains("1 of 36 cells"),
             "{page}"
@@ -346,10 +397,14 @@ mod page_tests {
         let file = root.join("docs/evidence/papers.md");
         let fresh = page(EXPERIMENTS, &root.join(RESULTS)).expect("a page");
         if env::var_os("OASIS_UPDATE_DOCS").is_some() {
-            fs::write(&file, &fresh).expect("the page can be written");
+            fresh.write(&file).expect("the page can be written");
         }
         let written = fs::read_to_string(&file).unwrap_or_default();
-        let differ = written.lines().zip(fresh.lines()).find(|(written, fresh)| written != fresh);
-        assert!(written == fresh, "run it again with OASIS_UPDATE_DOCS=1: {differ:?}");
+        let differ = written.lines().zip(fresh.text.lines()).find(|(written, fresh)| written != fresh);
+        assert!(written == fresh.text, "run it again with OASIS_UPDATE_DOCS=1: {differ:?}");
+        for (name, svg) in &fresh.pictures {
+            let written = fs::read_to_string(file.with_file_name(PICTURES).join(name)).unwrap_or_default();
+            assert!(written == *svg, "run it again with OASIS_UPDATE_DOCS=1: {name}");
+        }
     }
 }

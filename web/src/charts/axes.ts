@@ -1,4 +1,4 @@
-import { shownDate, zoneOffset } from '../format/zone.ts';
+import { shownDate, timesShownAs, zoneMark, zoneOffset } from '../format/zone.ts';
 
 /** Steps between ticks of time, in milliseconds. */
 
@@ -17,6 +17,14 @@ export function timeSteps(): number[] {
 export function timeSplits(min: number, max: number, step: number): number[] {
   const zone = -zoneOffset(min);
   const ticks: number[] = [];
+  const last = zoneOffset(max);
+  if (last !== -zone) {
+    // The clock is changed between them: whole steps of the time that is shown, each as often as it comes.
+    const end = max + Math.max(-zone, last);
+    for (let tick = Math.ceil((min - zone) / step) * step; tick <= end; tick += step)
+      ticks.push(...timesShownAs(tick).filter((time) => time >= min && time <= max));
+    return ticks.sort((one, other) => one - other);
+  }
   for (let tick = Math.ceil((min - zone) / step) * step + zone; tick <= max; tick += step) ticks.push(tick);
   return ticks;
 }
@@ -29,9 +37,10 @@ export function timeTicks(ticks: readonly number[]): string[] {
     const isMidnight = date.getUTCHours() === 0 && date.getUTCMinutes() === 0;
     if (step >= 3_600_000 && isMidnight) return `${two(date.getUTCMonth() + 1)}-${two(date.getUTCDate())}`;
     const minutes = `${two(date.getUTCHours())}:${two(date.getUTCMinutes())}`;
-    if (step >= 60_000) return minutes;
+    if (step >= 60_000) return minutes + zoneMark(tick);
     const seconds = `${minutes}:${two(date.getUTCSeconds())}`;
-    return step >= 1000 ? seconds : `${seconds}.${String(date.getUTCMilliseconds()).padStart(3, '0')}`;
+    const fraction = step >= 1000 ? '' : `.${String(date.getUTCMilliseconds()).padStart(3, '0')}`;
+    return seconds + fraction + zoneMark(tick);
   });
 }
 

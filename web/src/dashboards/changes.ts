@@ -1,7 +1,7 @@
 import { effect, signal } from '@preact/signals';
 import type { LayoutDocument } from '../layout/document.ts';
 import { extentOf, isSameButForSizes, isSameLayout } from '../layout/same.ts';
-import { applyLayout, currentLayout, geometry } from '../layout/saved.ts';
+import { applyLayout, atTimeShown, currentLayout, geometry } from '../layout/saved.ts';
 import { annotations } from '../state/annotations.ts';
 import { dashboard, isChanged } from '../state/dashboard.ts';
 import { panels } from '../state/panels.ts';
@@ -59,7 +59,7 @@ export function undo(): void {
   canUndo.value = steps.length > 0;
   if (!before) return;
   last = before;
-  applyLayout({ ...before, range: currentLayout().range });
+  applyLayout(atTimeShown(before));
 }
 
 function pollChanges(): void {

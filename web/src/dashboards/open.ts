@@ -2,7 +2,7 @@ import { effect } from '@preact/signals';
 import { Refusal } from '../api/api.ts';
 import { pageRoot } from '../api/page_root.ts';
 import { parseLayout } from '../layout/document.ts';
-import { applyLayout, currentLayout } from '../layout/saved.ts';
+import { applyLayout, atTimeShown, currentLayout } from '../layout/saved.ts';
 import { deleteLayout, fetchLayout, listLayouts, type Replaced, saveLayout } from '../state/dac_layouts.ts';
 import { conflict, type Dashboard, dashboard, missing } from '../state/dashboard.ts';
 import { openDialog } from '../state/dialogs.ts';
@@ -94,7 +94,7 @@ export function chooseNode(node: string): void {
   const before = parseLayout(withNode(kept.peek(), node));
   const layout = parseLayout(withNode(template, node));
   if (!layout) return;
-  applyLayout({ ...layout, range: currentLayout().range });
+  applyLayout(atTimeShown(layout));
   if (before) beginAt({ ...before, geometry: before.geometry ?? layout.geometry }, true);
   rememberNode();
 }
@@ -141,7 +141,7 @@ export async function lookAt(revision: number): Promise<void> {
   const version = parseLayout(node === undefined ? layout : withNode(layout, node));
   if (!version) throw new Error(strings.layouts.notALayout(shown.name));
   dashboard.value = { ...shown, node };
-  applyLayout({ ...version, range: currentLayout().range });
+  applyLayout(atTimeShown(version));
 }
 
 export async function deleteDashboard(name: string): Promise<void> {

@@ -1,4 +1,4 @@
-import { isSameDay, shownDate } from './zone.ts';
+import { isSameDay, shownDate, zoneMark } from './zone.ts';
 
 /** Formats an age in milliseconds with as few letters as possible. */
 export function formatAge(ms: number): string {
@@ -32,13 +32,22 @@ export function formatOffset(ms: number): string {
   return `${sign}${formatAge(size)}`;
 }
 
+/** An hour that comes twice has its offset from UTC after it, here and below. */
 export function formatClock(ms: number): string {
+  return clockOf(ms) + zoneMark(ms);
+}
+
+function clockOf(ms: number): string {
   const date = shownDate(ms);
   return `${two(date.getUTCHours())}:${two(date.getUTCMinutes())}:${two(date.getUTCSeconds())}`;
 }
 
 /** Day and minute. */
 export function formatDay(ms: number): string {
+  return dayOf(ms) + zoneMark(ms);
+}
+
+function dayOf(ms: number): string {
   const date = shownDate(ms);
   const day = `${date.getUTCFullYear()}-${two(date.getUTCMonth() + 1)}-${two(date.getUTCDate())}`;
   return `${day} ${two(date.getUTCHours())}:${two(date.getUTCMinutes())}`;
@@ -46,12 +55,16 @@ export function formatDay(ms: number): string {
 
 /** A moment to the second; with its day if that is not today. */
 export function formatInstant(ms: number, now = Date.now()): string {
-  return isSameDay(ms, now) ? formatClock(ms) : `${formatDay(ms)}:${two(new Date(ms).getSeconds())}`;
+  return instantOf(ms, now) + zoneMark(ms);
+}
+
+function instantOf(ms: number, now: number): string {
+  return isSameDay(ms, now) ? clockOf(ms) : `${dayOf(ms)}:${two(new Date(ms).getSeconds())}`;
 }
 
 /** Since when something counts: the minute of today, or a day. */
 export function formatSince(ms: number, now = Date.now()): string {
-  return isSameDay(ms, now) ? formatClock(ms).slice(0, 5) : formatDay(ms).slice(0, 10);
+  return isSameDay(ms, now) ? clockOf(ms).slice(0, 5) : dayOf(ms).slice(0, 10);
 }
 
 /** Formats a moment as finely as the shown length needs, with its day if that is not today. */
@@ -59,14 +72,14 @@ export function formatMoment(ms: number, span: number, now = Date.now()): string
   if (!isSameDay(ms, now) && span >= 600_000) return formatDay(ms);
   const fraction =
     span < 30_000 ? `.${String(Math.floor(((ms % 1000) + 1000) % 1000)).padStart(3, '0')}` : '';
-  return formatInstant(ms, now) + fraction;
+  return instantOf(ms, now) + fraction + zoneMark(ms);
 }
 
 /** Formats the moment under the pointer as finely as the shown length can tell, with its day if that is not today. */
 export function formatCursor(ms: number, span: number, now = Date.now()): string {
   const isFine = span < 600_000;
   const fraction = isFine ? `.${String(Math.floor(((ms % 1000) + 1000) % 1000)).padStart(3, '0')}` : '';
-  return formatInstant(ms, now) + fraction;
+  return instantOf(ms, now) + fraction + zoneMark(ms);
 }
 
 /** Formats a duration, in one unit if it is a whole number of it. */

@@ -45,6 +45,31 @@ export function shownDate(ms: number): Date {
   return new Date(ms + zoneOffset(ms));
 }
 
+const DAY_MS = 86_400_000;
+
+/**
+ * Returns the times that the page shows as `shown`, whose UTC parts they are: two in the hour that comes twice when summer
+ * time ends, none in the hour that is left out when it begins.
+ */
+export function timesShownAs(shown: number): number[] {
+  const offsets = new Set([zoneOffset(shown - DAY_MS), zoneOffset(shown + DAY_MS)]);
+  const times = [...offsets].map((offset) => shown - offset);
+  return times.filter((time) => time + zoneOffset(time) === shown).sort((one, other) => one - other);
+}
+
+/** Returns the offset from UTC, such as ` +02`, of a time whose hour comes twice; else an empty text. */
+export function zoneMark(ms: number): string {
+  return timesShownAs(ms + zoneOffset(ms)).length > 1 ? ` ${formatOffsetOf(ms)}` : '';
+}
+
+/** Returns the offset from UTC, such as `+02` or `+05:30`. */
+export function formatOffsetOf(ms: number): string {
+  const minutes = Math.round(zoneOffset(ms) / 60_000);
+  const [hours, rest] = [Math.floor(Math.abs(minutes) / 60), Math.abs(minutes) % 60];
+  const digits = [hours, ...(rest === 0 ? [] : [rest])].map((part) => String(part).padStart(2, '0'));
+  return (minutes < 0 ? '\u2212' : '+') + digits.join(':');
+}
+
 /** Whether two times have the same date on the page. */
 export function isSameDay(one: number, other: number): boolean {
   return dayOf(one) === dayOf(other);
@@ -52,5 +77,5 @@ export function isSameDay(one: number, other: number): boolean {
 
 /** Days since 1970; NaN for times without a date. */
 function dayOf(ms: number): number {
-  return Math.floor((ms + zoneOffset(ms)) / 86_400_000);
+  return Math.floor((ms + zoneOffset(ms)) / DAY_MS);
 }

@@ -13,6 +13,8 @@ export interface LayoutDocument {
   readonly panels: readonly PanelSpec[];
   readonly geometry?: Geometry;
   readonly range?: Range;
+  /** Milliseconds back to the time that is drawn over the shown one; absent for none. */
+  readonly ago?: number;
   readonly annotations?: readonly Annotation[];
 }
 
@@ -31,6 +33,7 @@ export function parseLayout(json: unknown): LayoutDocument | undefined {
     panels,
     ...present('geometry', parseGeometry(json.geometry, ids)),
     ...present('range', parseRange(json.range)),
+    ...present('ago', isTime(json.ago) && json.ago > 0 ? json.ago : undefined),
     annotations: parseAnnotations(json.annotations),
   };
 }

@@ -9,7 +9,7 @@ import { dashboard, isChanged } from '../state/dashboard.ts';
 import { targetsOf } from '../state/panel_kinds.ts';
 import { openPanels, panels, shownTargets } from '../state/panels.ts';
 import { mustSignIn, who } from '../state/session.ts';
-import { range } from '../state/time.ts';
+import { compareAgo, range } from '../state/time.ts';
 import { isFields, withinDepth } from '../wire/fields.ts';
 import { keyOf, type Target } from '../wire/target.ts';
 import { type LayoutDocument, parseLayout } from './document.ts';
@@ -34,14 +34,23 @@ export function currentLayout(): LayoutDocument {
     panels: panels.peek(),
     geometry: geometry.peek(),
     range: range.peek(),
+    ...(compareAgo.peek() !== 0 && { ago: compareAgo.peek() }),
     annotations: annotations.peek(),
   };
+}
+
+/** A layout with the time that the page shows now. */
+export function atTimeShown({ range: _, ago: __, ...layout }: LayoutDocument): LayoutDocument {
+  return layout;
 }
 
 export function applyLayout(layout: LayoutDocument): void {
   geometry.value = layout.geometry;
   panels.value = layout.panels;
-  if (layout.range) range.value = layout.range;
+  if (layout.range) {
+    range.value = layout.range;
+    compareAgo.value = layout.ago ?? 0;
+  }
   annotations.value = layout.annotations ?? [];
   loaded.value++;
 }
@@ -50,7 +59,8 @@ export function applyLayout(layout: LayoutDocument): void {
 export async function sharedAddress(): Promise<string> {
   const { name } = dashboard.peek() ?? {};
   // The DAC keeps it: its short address is enough.
-  if (name !== undefined && !isChanged.peek() && range.peek().live) return location.href;
+  if (name !== undefined && !isChanged.peek() && range.peek().live && compareAgo.peek() === 0)
+    return location.href;
   const url = pageRoot();
   url.hash = await layoutFragment();
   return url.href;

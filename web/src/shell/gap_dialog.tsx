@@ -90,12 +90,12 @@ interface Line {
 }
 
 /** Lines, or why there are none. */
-interface Found {
+interface ReadLines {
   readonly lines: readonly Line[];
   readonly note?: string;
 }
 
-async function readLog(node: string, from: number, to: number, signal: AbortSignal): Promise<Found> {
+async function readLog(node: string, from: number, to: number, signal: AbortSignal): Promise<ReadLines> {
   const targets = logsOf(new Set([node]));
   // Without any, the search would be one of all instances.
   if (targets.length === 0) return { lines: [], note: words.noLog };
@@ -109,7 +109,7 @@ async function readLog(node: string, from: number, to: number, signal: AbortSign
   return { lines, ...(next !== undefined && { note: words.more(MAX_LINES) }) };
 }
 
-async function readAlarms(node: string, from: number, to: number, signal: AbortSignal): Promise<Found> {
+async function readAlarms(node: string, from: number, to: number, signal: AbortSignal): Promise<ReadLines> {
   const filter = { node, from: byNode(node, from - AROUND_MS), to: byNode(node, to + AROUND_MS) };
   const { entries, next } = await readJournal(filter, MAX_LINES, undefined, signal);
   const lines = entries.toReversed().map(({ id, time, kind, rule, instance, severity = '' }) => ({
@@ -126,11 +126,11 @@ function nanos(ms: number): bigint {
 }
 
 function Lines(props: {
-  read: (signal: AbortSignal) => Promise<Found>;
+  read: (signal: AbortSignal) => Promise<ReadLines>;
   none: string;
   testId: string;
 }): ComponentChildren {
-  const found = useSignal<Found | undefined>(undefined);
+  const found = useSignal<ReadLines | undefined>(undefined);
   // biome-ignore lint/correctness/useExhaustiveDependencies: a dialog explains one gap
   useEffect(() => {
     const end = new AbortController();

@@ -139,16 +139,25 @@ function MarkerChoice() {
   );
 }
 
+/** The option that opens the dialog for any moment. */
+const OTHER = 'other';
+
 function CompareChoice() {
+  const ago = compareAgo.value;
+  const isOther = ago !== 0 && !COMPARISONS.some((known) => known === ago);
   return (
     <select
       class="input time-compare"
       aria-label={words.compare}
       title={words.compare}
       data-testid="compare"
-      value={String(compareAgo.value)}
-      onChange={(event) => {
-        compareAgo.value = Number(event.currentTarget.value);
+      value={String(ago)}
+      onChange={({ currentTarget }) => {
+        const { value } = currentTarget;
+        if (value === OTHER) {
+          currentTarget.value = String(ago);
+          openDialog.value = 'moment';
+        } else compareAgo.value = Number(value);
       }}
     >
       <option value="0">{words.compareNone}</option>
@@ -157,6 +166,8 @@ function CompareChoice() {
           {words.compareWith(formatSpan(ago))}
         </option>
       ))}
+      {isOther && <option value={String(ago)}>{words.compareWith(formatSpan(ago))}</option>}
+      <option value={OTHER}>{words.compareOther}</option>
     </select>
   );
 }

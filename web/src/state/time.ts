@@ -23,6 +23,15 @@ const LENGTHS: readonly number[] = [
 export const range = signal<Range>({ live: true, span: 60_000 });
 /** Milliseconds from the shown range back to a second one of the same length, which is drawn over it; 0 for none. */
 export const compareAgo = signal(0);
+/** Overlays the shown range with the one around a moment. Returns false if that is not earlier. */
+export function compareWith(moment: number): boolean {
+  const [from, to] = ends();
+  const ago = Math.round((from + to) / 2 - moment);
+  if (ago <= 0) return false;
+  compareAgo.value = ago;
+  return true;
+}
+
 /** The time under the pointer on any chart. */
 export const cursorTime = signal<number | undefined>(undefined);
 

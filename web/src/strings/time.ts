@@ -46,6 +46,13 @@ export const timeStrings = {
     title: 'Go to a moment',
     field: (zone: string) => `Date and time (${zone})`,
     go: 'Go',
+    overlay: 'Overlay',
+    overlayTip: 'Draw the charts of that time over those that are shown',
+    notEarlier: 'Only an earlier time can be drawn over the one that is shown.',
+    twice: 'The clock shows this time twice',
+    first: (offset: string) => `first (UTC${offset})`,
+    second: (offset: string) => `second (UTC${offset})`,
+    never: 'The clock never shows this time: summer time begins there.',
     future: 'This time is in the future: there are no samples yet.',
   },
 
@@ -67,6 +74,7 @@ export const timeStrings = {
     slider: 'End of the time shown, between the oldest available sample and now',
     compare: 'Overlay an earlier time',
     compareNone: 'No overlay',
+    compareOther: 'Overlay another time\u2026',
     compareWith: (ago: string) => `Overlay ${ago} earlier`,
   },
 

@@ -15,6 +15,21 @@ pub fn version() -> anyhow::Result<String> {
     Ok(format!("Node.js {}", String::from_utf8_lossy(&output.stdout).trim()))
 }
 
+/// Checks that a program of the lab for Node.js is here.
+pub fn program(name: &str) -> anyhow::Result<()> {
+    from_checkout(&Path::new(FOLDER).join(name))
+}
+
+/// Checks that a file is here that an installed lab does not have.
+pub fn from_checkout(path: &Path) -> anyhow::Result<()> {
+    ensure!(
+        path.exists(),
+        "{} is missing: this needs a checkout of OASIS, where the lab was built",
+        path.display()
+    );
+    Ok(())
+}
+
 /// The version of an installed package.
 pub fn package(name: &str) -> anyhow::Result<String> {
     let manifest: Value = serde_json::from_str(&file(name, "package.json")?)
@@ -28,4 +43,16 @@ pub fn file(package: &str, path: &str) -> anyhow::Result<String> {
     let files = folders.map(|folder| folder.join("node_modules").join(package).join(path));
     let text = files.filter_map(|file| fs::read_to_string(file).ok()).next();
     text.with_context(|| format!("the npm package {package} is not installed: run `npm ci`"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_only_a_checkout_has_is_named() {
+        assert!(program("push/main.js").is_ok());
+        let error = program("no-such.js").expect_err("no program").to_string();
+        assert!(error.contains("no-such.js is missing: this needs a checkout"), "{error}");
+    }
 }

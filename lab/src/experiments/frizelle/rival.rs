@@ -18,7 +18,7 @@ use std::{env, fs::File, os::unix::process::CommandExt, path::Path, process::Com
 pub fn prepare(server: &str, downloads: Downloads) -> Readiness {
     let version = match server {
         "oasis" | "axum" | "bare" => Ok(format!("of oasis-lab {}", env!("CARGO_PKG_VERSION"))),
-        "node" | "cluster" => nodejs::version(),
+        "node" | "cluster" => nodejs::program("push/main.js").and_then(|()| nodejs::version()),
         java => java::build(java, downloads),
     };
     version.map_or_else(|error| Readiness::Absent(format!("{error:#}")), Readiness::Ready)

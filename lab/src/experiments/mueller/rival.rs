@@ -45,9 +45,9 @@ impl Rival {
     pub fn readiness(self) -> Readiness {
         let version = match self.script() {
             None => Ok(format!("of oasis-lab {}", env!("CARGO_PKG_VERSION"))),
-            Some((_, package)) => {
-                nodejs::package(package).and_then(|package| Ok(format!("{package}, {}", nodejs::version()?)))
-            }
+            Some((program, package)) => nodejs::program(&format!("mueller/{program}"))
+                .and_then(|()| nodejs::package(package))
+                .and_then(|package| Ok(format!("{package}, {}", nodejs::version()?))),
         };
         version.map_or_else(|error| Readiness::Absent(format!("{error:#}")), Readiness::Ready)
     }

@@ -57,6 +57,7 @@ pub fn build_sdk(downloads: Downloads) -> anyhow::Result<()> {
     if FilePath::new(SDK).join("dist/index.js").exists() {
         return Ok(());
     }
+    nodejs::from_checkout(FilePath::new(SDK))?;
     ensure!(
         downloads == Downloads::Allowed || FilePath::new(SDK).join("../../node_modules").exists(),
         "the SDK is not built, and its compiler is not there: npm ci"

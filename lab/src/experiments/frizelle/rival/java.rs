@@ -1,6 +1,7 @@
 //! Three versions of Tomcat, and Jetty, which Maven builds once.
 
 use super::{Downloads, TestPlan};
+use crate::nodejs::from_checkout;
 use anyhow::{Context, bail, ensure};
 use std::{
     path::{Path, PathBuf},
@@ -19,6 +20,7 @@ const LINES: usize = 3;
 /// Builds a version unless it is there, and returns its name with Java's.
 pub fn build(server: &str, downloads: Downloads) -> anyhow::Result<String> {
     let module = module(server)?;
+    from_checkout(Path::new(SOURCES))?;
     let java = run(Command::new("java").arg("-version"))
         .context("this server needs Java 17: install a JDK and Maven")?;
     if jars(module).is_err() {

@@ -55,7 +55,7 @@ pub fn compare(experiment: &Experiment, groups: &Groups) -> Vec<ComparedFact> {
             .collect();
         let row = |name: &str| {
             let (paper, ours) = (fact.paper.get(name), compared(fact, &measured, name));
-            let changes = group(&measured, name).filter(|_| ours.is_some());
+            let changes = group(fact, &measured, name).filter(|_| ours.is_some());
             let changes =
                 changes.map(|group| changes_of(experiment, &Lists::new(), group)).unwrap_or_default();
             let quotient = paper.zip(ours).map(|(paper, ours)| ours.median / paper);
@@ -86,11 +86,12 @@ fn ratios((paper, ours): (&f64, Estimate)) -> String {
     format!(" ({} to {})", ratio(Some(low / paper)), ratio(Some(high / paper)))
 }
 
-/// Our number for a server: its measure, or the difference of that to another server's.
+/// Our number for a server: its measure, or the difference of that to another server's in a cell that differs in nothing else.
 fn compared(fact: &Fact, measured: &[&Group], server: &str) -> Option<Estimate> {
-    let own = ours(measured, server, &fact.measure)?;
+    let group = group(fact, measured, server)?;
+    let own = group.estimate(&fact.measure)?;
     let Some(against) = &fact.against else { return Some(own) };
-    let other = ours(measured, &against.server, &fact.measure)?;
+    let other = beside(measured, group, &against.server)?.estimate(&fact.measure)?;
     let median = against.difference.between(other.median, own.median);
     median.is_finite().then_some(Estimate { median, interval: None })
 }
@@ -98,23 +99,35 @@ fn compared(fact: &Fact, measured: &[&Group], server: &str) -> Option<Estimate> 
 /// Samples that a server delivered, and the one with which it is compared: a total says little without them.
 fn delivered(fact: &Fact, measured: &[&Group], server: &str) -> Option<String> {
     let [part, whole] = fact.delivered.as_ref()?;
-    let of = |server: &str| {
-        let (part, whole) = (ours(measured, server, part)?, ours(measured, server, whole)?);
+    let of = |group: &Group| {
+        let (part, whole) = (group.estimate(part)?, group.estimate(whole)?);
         Some(format!("{} of {}", number(part.median), number(whole.median)))
     };
-    let own = of(server)?;
-    Some(match fact.against.as_ref().and_then(|against| of(&against.server)) {
+    let group = group(fact, measured, server)?;
+    let other = fact.against.as_ref().and_then(|against| beside(measured, group, &against.server));
+    let own = of(group)?;
+    Some(match other.and_then(of) {
         Some(other) => format!("; delivered {own}, the other {other}"),
         None => format!("; delivered {own}"),
     })
 }
 
-fn ours(measured: &[&Group], server: &str, measure: &str) -> Option<Estimate> {
-    group(measured, server)?.estimate(measure)
+/// The first group of a server that has the measure, and a group beside it if that is compared.
+fn group<'a>(fact: &Fact, measured: &[&'a Group], server: &str) -> Option<&'a Group> {
+    let has = |group: &Group| group.estimate(&fact.measure).is_some();
+    let is_comparable = |group: &Group| match &fact.against {
+        Some(against) => beside(measured, group, &against.server).is_some_and(has),
+        None => true,
+    };
+    let mut own = measured.iter().filter(|group| group.cell.server == server && has(group));
+    own.find(|group| is_comparable(group)).copied()
 }
 
-fn group<'a>(measured: &[&'a Group], server: &str) -> Option<&'a Group> {
-    measured.iter().find(|group| group.cell.server == server).copied()
+/// The group of another server with the same settings.
+fn beside<'a>(measured: &[&'a Group], group: &Group, server: &str) -> Option<&'a Group> {
+    let is_beside =
+        |other: &&&Group| other.cell.server == server && other.cell.settings == group.cell.settings;
+    measured.iter().find(is_beside).copied()
 }
 
 #[cfg(test)]

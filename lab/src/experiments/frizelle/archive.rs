@@ -22,6 +22,8 @@ use tempfile::{NamedTempFile, tempfile};
 const MAX_ANSWER_FILE_BYTES: u64 = 8 << 30;
 /// Timeout without a byte of an upload.
 const UPLOAD_IDLE_TIMEOUT: Duration = Duration::from_secs(30);
+/// Timeout of a peer's key.
+const KEY_TIMEOUT: Duration = Duration::from_secs(2);
 /// Interval between two checks for an upload and for Ctrl-C.
 const UPLOAD_POLL_INTERVAL: Duration = Duration::from_millis(20);
 
@@ -140,23 +142,25 @@ impl Collector {
 }
 
 /// The number of a process and its file; none if the peer does not know the key.
-fn receive(mut stream: &TcpStream, key: u64) -> anyhow::Result<Option<(u64, File)>> {
+fn receive(stream: &TcpStream, key: u64) -> anyhow::Result<Option<(u64, File)>> {
     stream.set_nonblocking(false)?;
-    stream.set_read_timeout(Some(UPLOAD_IDLE_TIMEOUT))?;
-    let mut number = || -> io::Result<u64> {
-        let mut bytes = [0; 8];
-        stream.read_exact(&mut bytes)?;
-        Ok(u64::from_be_bytes(bytes))
-    };
-    if number().ok() != Some(key) {
+    stream.set_read_timeout(Some(KEY_TIMEOUT))?;
+    if read_number(stream).ok() != Some(key) {
         return Ok(None);
     }
-    let (process, length) = (number()?, number()?);
+    stream.set_read_timeout(Some(UPLOAD_IDLE_TIMEOUT))?;
+    let (process, length) = (read_number(stream)?, read_number(stream)?);
     ensure!(length <= MAX_ANSWER_FILE_BYTES, "process {process} has {length} bytes of answers: too many");
     let mut file = tempfile().context("no temporary file for answers")?;
     let received = io::copy(&mut stream.take(length), &mut file)?;
     ensure!(received == length, "process {process} has sent {received} of {length} bytes of answers");
     Ok(Some((process, file)))
+}
+
+fn read_number(mut stream: &TcpStream) -> io::Result<u64> {
+    let mut bytes = [0; 8];
+    stream.read_exact(&mut bytes)?;
+    Ok(u64::from_be_bytes(bytes))
 }
 
 /// The lines of an archive.
@@ -209,6 +213,28 @@ mod tests {
             .read_to_string(&mut text)
             .expect("gzip");
         assert_eq!(text, "one\ntwo\nthree\n");
+    }
+
+    /// The error of a collector to which a process has sent this.
+    fn refused(process: u64, length: u64, bytes: &[u8]) -> String {
+        let folder = tempfile::tempdir().expect("a folder");
+        let collector = collector(folder.path());
+        let to = collector.address().expect("an address");
+        let mut peer = TcpStream::connect(to.address).expect("a peer");
+        for number in [to.key, process, length] {
+            peer.write_all(&number.to_be_bytes()).expect("a number");
+        }
+        peer.write_all(bytes).expect("bytes");
+        drop(peer);
+        collector.collect(1, 1, &Interrupt::default()).expect_err("no archive").to_string()
+    }
+
+    #[test]
+    fn answers_that_are_cut_off_or_too_many_or_no_gzip_are_errors() {
+        assert!(refused(0, 10, b"abc").contains("3 of 10 bytes"));
+        assert!(refused(0, MAX_ANSWER_FILE_BYTES + 1, b"abc").contains("too many"));
+        assert!(refused(1, 3, b"abc").contains("process 1 of 1"));
+        assert!(refused(0, 3, b"abc").contains("cannot read"));
     }
 
     #[test]

@@ -1,11 +1,14 @@
 import type { Metric } from '@oasis/wire';
 import { formatHertz, shortType } from '../format/name.ts';
+import { addToChart } from '../panels/series/more_metrics.ts';
 import { isNumber, isScalar } from '../series/metrics.ts';
 import { can } from '../state/abilities.ts';
 import { unwatch, watch } from '../state/actions.ts';
 import { activeDock } from '../state/active_dock.ts';
 import { editLabels, labelsOf, pairsOf } from '../state/labels.ts';
+import { isViewOnly } from '../state/mode.ts';
 import { targetsOf } from '../state/panel_kinds.ts';
+import { titleOf } from '../state/panel_titles.ts';
 import { openPanels, panels, revealed } from '../state/panels.ts';
 import { readSchemas } from '../state/schemas.ts';
 import { mayAdminister } from '../state/session.ts';
@@ -78,7 +81,25 @@ function metricEntry(entry: InstanceEntry, metric: Metric): PaletteEntry {
     title: words.of(metric.name, entry.instance),
     detail: [metric.label, words.on(entry.node)].filter(Boolean).join(' \u00b7 '),
     run: () => openMetric({ node: entry.node, instance: entry.instance }, metric),
+    ...(isNumber(metric) && !isViewOnly && { actions: () => chartsFor(entry, metric) }),
   };
+}
+
+/** Open charts that can take a metric. */
+function chartsFor({ node, instance }: InstanceEntry, { name }: Metric): PaletteLevel {
+  const charts = panels.peek().filter((spec) => spec.kind === 'series' && spec.mode === 'lines');
+  const entries = charts.map(
+    (spec): PaletteEntry => ({
+      id: `add-to ${spec.id} ${keyOf({ node, instance })} ${name}`,
+      kind: 'panel',
+      title: words.addTo(titleOf(spec)),
+      run: () => {
+        addToChart(spec.id, { target: { node, instance }, metric: name });
+        reveal(spec.id);
+      },
+    }),
+  );
+  return { title: words.of(name, instance), entries: () => entries };
 }
 
 /** Opens the panel that suits a metric best. */

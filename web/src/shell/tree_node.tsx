@@ -4,9 +4,11 @@ import { NameText } from '../components/name_text.tsx';
 import { formatHertz, shortType } from '../format/name.ts';
 import { formatShare } from '../format/number.ts';
 import { formatRoughAge } from '../format/time.ts';
+import { drag } from '../panels/shared/dragged.ts';
 import { unwatch, watch } from '../state/actions.ts';
 import { awayFor } from '../state/away.ts';
 import { cardState } from '../state/freshness.ts';
+import { isViewOnly } from '../state/mode.ts';
 import { cellsOf, chosenKeys, isConnected, nodeOf } from '../state/store.ts';
 import {
   type Hop,
@@ -113,6 +115,8 @@ export function TreeInstance({ entry, metric }: { entry: InstanceEntry; metric: 
       data-testid="instance"
       data-node={entry.node}
       data-instance={entry.instance}
+      draggable={!isViewOnly}
+      onDragStart={(event) => drag(event, entry, metric)}
       onClick={() => (isWatched ? unwatch(entry) : watch({ node: entry.node, instance: entry.instance }))}
     >
       <span class="tree-check" aria-hidden="true" />

@@ -51,6 +51,7 @@ export const paletteStrings = {
     done: (what: string) => `${what}: done`,
     failed: (what: string, why: string) => `${what}: ${why}`,
     openPanel: 'open panel',
+    addTo: (title: string) => `Add to ${title}`,
     repeat: (title: string) => `Repeat for each instance: ${title}`,
     repeatDetail: 'the same panel for all instances like it',
     addPanel: (kind: string) => `Add a panel: ${kind}`,

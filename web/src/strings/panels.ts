@@ -10,6 +10,7 @@ export const panelsStrings = {
     notLoaded: 'The DAC did not send the code of this panel.',
     loadAgain: 'Load again',
     settings: 'Panel settings (i)',
+    cannotAdd: 'This chart has these numbers already, or cannot draw them.',
     noSettings: 'The active panel has no settings: charts, gauges and numbers do.',
     close: (title: string) => `Close ${title}`,
     maximize: (title: string) => `Maximize ${title} (m)`,

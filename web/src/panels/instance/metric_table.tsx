@@ -11,14 +11,16 @@ import { useView } from '../../components/use_view.ts';
 import { fitNumber } from '../../format/fit.ts';
 import { formatScalar } from '../../format/number.ts';
 import { formatUnit } from '../../format/unit.ts';
-import { isLine } from '../../series/metrics.ts';
+import { isLine, isNumber } from '../../series/metrics.ts';
 import { copyText } from '../../state/copy.ts';
+import { isViewOnly } from '../../state/mode.ts';
 import type { InstanceCells } from '../../state/store.ts';
 import { range } from '../../state/time.ts';
 import type { PerSecond } from '../../stream/counters.ts';
 import type { Extents } from '../../stream/query.ts';
 import { strings } from '../../strings/strings.ts';
 import type { Target } from '../../wire/target.ts';
+import { drag } from '../shared/dragged.ts';
 
 const words = strings.card;
 /** Size of the letters at the side, in rem. */
@@ -81,7 +83,7 @@ function Table(props: {
             </th>
           </tr>
         </thead>
-        <Rows metrics={metrics} shown={shown} extents={extents.value} room={room} />
+        <Rows target={target} metrics={metrics} shown={shown} extents={extents.value} room={room} />
       </table>
     </div>
   );
@@ -101,12 +103,13 @@ const UNKNOWN = '\u2013';
 
 /** Separate from the head, so that a sample redraws only this. */
 function Rows(props: {
+  target: Target;
   metrics: readonly Metric[];
   shown: ReadonlySignal<ShownSample>;
   extents: Extents;
   room: Room;
 }) {
-  const { metrics, shown, extents, room } = props;
+  const { target, metrics, shown, extents, room } = props;
   const { sample, gap, at } = shown.value;
   // There is no value in a gap. While it lasts, there is the last one, until another one comes.
   const isUnknown = gap !== undefined && at !== undefined && !gap.isLasting;
@@ -120,6 +123,7 @@ function Rows(props: {
       {metrics.map((metric, index) => (
         <Row
           key={metric.name}
+          target={target}
           metric={metric}
           value={isUnknown ? UNKNOWN : sample?.values[index]}
           rate={gap ? undefined : sample?.rates[index]}
@@ -132,19 +136,27 @@ function Rows(props: {
 }
 
 function Row(props: {
+  target: Target;
   metric: Metric;
   value: Value | undefined;
   rate: PerSecond;
   extent: readonly [number, number] | undefined;
   room: Room;
 }) {
-  const { metric, value, rate, extent, room } = props;
+  const { target, metric, value, rate, extent, room } = props;
   const isCompound = isVector(metric.type) || isStruct(metric.type);
   if (isVector(metric.type) && isStruct(metric.type.vector)) return <TableRow {...props} />;
   return (
     <tr data-testid="metric" data-metric={metric.name}>
       <th scope="row" title={metric.doc ?? metric.name}>
-        <span class="metric-name">{metric.label ?? metric.name}</span>
+        {/* biome-ignore lint/a11y/noStaticElementInteractions: the command palette adds metrics by keys */}
+        <span
+          class="metric-name"
+          draggable={!isViewOnly && isNumber(metric)}
+          onDragStart={(event) => drag(event, target, metric.name)}
+        >
+          {metric.label ?? metric.name}
+        </span>
       </th>
       {isCompound ? (
         <td class="compound" colSpan={5} data-testid="value">

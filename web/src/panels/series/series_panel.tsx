@@ -16,12 +16,14 @@ import { allAnnotations, annotationsOn } from '../../state/annotations.ts';
 import { explainGap } from '../../state/explained_gap.ts';
 import { plansOf } from '../../state/expressions.ts';
 import { markers, markersOn } from '../../state/markers.ts';
+import { isViewOnly } from '../../state/mode.ts';
 import { type SpecOf, targetsOf } from '../../state/panel_kinds.ts';
 import { compareAgo, cursorTime, ends, range, show } from '../../state/time.ts';
 import { showTraceAt } from '../../state/traces.ts';
 import type { PastPart, Query, ViewResult } from '../../stream/query.ts';
 import { strings } from '../../strings/strings.ts';
 import { isSame } from '../../wire/same.ts';
+import { isDragged, readDropped } from '../shared/dragged.ts';
 import { registerPicture } from '../shared/exports.ts';
 import { ExpressionLines, editExpression } from '../shared/expression_lines.tsx';
 import { limitsFor, withSettings } from '../shared/line_look.ts';
@@ -37,6 +39,7 @@ import { besides, useInstanceAlarms } from '../shared/use_instance_alarms.ts';
 import { Legend } from './legend.tsx';
 import { LineChoice } from './line_choice.ts';
 import { MarkerNote, MarkersCut } from './marker_note.tsx';
+import { addToChart } from './more_metrics.ts';
 
 type Spec = SpecOf<'series'>;
 
@@ -54,6 +57,8 @@ export function SeriesPanel({ spec }: { spec: Spec }) {
   /** Counts drawings, so that the legend reads the chart again. */
   const drawn = useSignal(0);
   const parts = useSignal<Parts>({});
+  /** Whether a metric is dragged over it. */
+  const isTaking = useSignal(false);
   const past = useSignal<PastPart | undefined>(undefined);
   // An equal specification makes no new chart.
   const lines = useSame(() => {
@@ -202,7 +207,28 @@ export function SeriesPanel({ spec }: { spec: Spec }) {
   );
 
   return (
-    <section class="panel series-panel" data-testid="series" data-panel={spec.id}>
+    // biome-ignore lint/a11y/noStaticElementInteractions: the command palette adds metrics by keys
+    <section
+      class={isTaking.value ? 'panel series-panel is-taking' : 'panel series-panel'}
+      data-testid="series"
+      data-panel={spec.id}
+      onDragOver={(event) => {
+        if (isViewOnly || spec.mode !== 'lines' || !isDragged(event)) return;
+        event.preventDefault();
+        event.stopPropagation();
+        isTaking.value = true;
+      }}
+      onDragLeave={() => {
+        isTaking.value = false;
+      }}
+      onDrop={(event) => {
+        if (!isDragged(event)) return;
+        event.preventDefault();
+        event.stopPropagation();
+        isTaking.value = false;
+        void readDropped(event).then((dropped) => dropped && addToChart(spec.id, dropped));
+      }}
+    >
       <div
         class="chart"
         role="img"

@@ -216,7 +216,7 @@ fn section(
     for figure in &figures {
         let (status, note) = figure.status.split_once(": ").unwrap_or((&figure.status, ""));
         // The report of a run names the values that are missing.
-        let note = if note.starts_with(figures::NO_CELL) { figures::NO_CELL } else { note };
+        let note = if note.starts_with(figures::NO_CELL) { "not measured yet" } else { note };
         table.row(vec![figure.number.clone(), figure.title.clone(), status.into(), note.into()]);
     }
     write!(page, "\n### Figures of {}\n\n{table}", experiment.name)?;
@@ -313,7 +313,8 @@ fn numbers(page: &mut String, experiment: &Experiment, groups: &Groups) -> anyho
     ]);
     for fact in facts::compare(experiment, groups) {
         for row in fact.rows {
-            let verdict = Verdict::of(row.quotient, statements::TOLERANCE);
+            let (paper, ours) = row.values;
+            let verdict = Verdict::of(paper, ours, statements::TOLERANCE);
             table.row(vec![
                 fact.place.clone(),
                 fact.what.clone(),

@@ -101,16 +101,20 @@ pub enum Verdict {
     DoesNotHold,
     /// There is no number of ours.
     NotMeasured,
+    /// The paper has no number.
+    HereOnly,
 }
 
 impl Verdict {
-    /// The verdict of ours as a multiple of the paper's.
-    pub fn of(quotient: Option<f64>, within: f64) -> Self {
-        match quotient {
-            None => Self::NotMeasured,
-            Some(quotient) if (quotient - 1.0).abs() <= within => Self::Holds,
-            Some(_) => Self::DoesNotHold,
-        }
+    /// The verdict of a paper's number and ours. A zero holds as far as another number may deviate.
+    pub fn of(paper: Option<f64>, ours: Option<f64>, within: f64) -> Self {
+        let deviation = match (paper, ours) {
+            (_, None) => return Self::NotMeasured,
+            (None, _) => return Self::HereOnly,
+            (Some(0.0), Some(ours)) => ours.abs(),
+            (Some(paper), Some(ours)) => (ours / paper - 1.0).abs(),
+        };
+        if deviation <= within { Self::Holds } else { Self::DoesNotHold }
     }
 }
 
@@ -120,6 +124,7 @@ impl fmt::Display for Verdict {
             Self::Holds => "holds",
             Self::DoesNotHold => "does not hold here",
             Self::NotMeasured => "not measured yet",
+            Self::HereOnly => "here only",
         })
     }
 }
@@ -154,11 +159,10 @@ impl Statement {
         notes.extend(changes.collect::<BTreeSet<_>>());
         let quotient = self.paper.zip(ours).map(|(paper, ours)| ours / paper);
         let text = |value: Option<f64>| value.map_or("–".into(), number);
-        let verdict = match (&self.reason, &self.answer, quotient) {
-            (Some(reason), ..) => format!("cannot be asked: {reason}"),
-            (None, Some(answer), _) => answer.clone(),
-            (None, None, None) if ours.is_some() => "here only".into(),
-            (None, None, quotient) => Verdict::of(quotient, self.within.unwrap_or(TOLERANCE)).to_string(),
+        let verdict = match (&self.reason, &self.answer) {
+            (Some(reason), _) => format!("cannot be asked: {reason}"),
+            (None, Some(answer)) => answer.clone(),
+            (None, None) => Verdict::of(self.paper, ours, self.within.unwrap_or(TOLERANCE)).to_string(),
         };
         Answer {
             paper: self.paper.map_or("–".into(), |paper| paper.to_string()),
@@ -264,8 +268,13 @@ mod tests {
 
     #[test]
     fn a_number_of_ours_decides_the_verdict() {
-        assert_eq!(Verdict::of(Some(1.09), TOLERANCE), Verdict::Holds);
-        assert_eq!(Verdict::of(Some(0.89), TOLERANCE), Verdict::DoesNotHold);
-        assert_eq!(Verdict::of(None, TOLERANCE), Verdict::NotMeasured);
+        let of = |paper, ours| Verdict::of(paper, ours, TOLERANCE);
+        assert_eq!(of(Some(100.0), Some(109.0)), Verdict::Holds);
+        assert_eq!(of(Some(100.0), Some(89.0)), Verdict::DoesNotHold);
+        assert_eq!(
+            (of(Some(0.0), Some(0.0)), of(Some(0.0), Some(78.0))),
+            (Verdict::Holds, Verdict::DoesNotHold)
+        );
+        assert_eq!((of(Some(1.0), None), of(None, Some(1.0))), (Verdict::NotMeasured, Verdict::HereOnly));
     }
 }

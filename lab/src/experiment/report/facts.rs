@@ -37,9 +37,9 @@ pub struct FactRow {
     pub ratio: String,
     /// The values with which ours was measured in place of the publication's.
     pub changes: String,
-    /// The ratio as a number.
+    /// The number of the publication, and the median of ours.
     #[serde(skip)]
-    pub quotient: Option<f64>,
+    pub values: (Option<f64>, Option<f64>),
 }
 
 /// Compares every number.
@@ -67,7 +67,7 @@ pub fn compare(experiment: &Experiment, groups: &Groups) -> Vec<ComparedFact> {
                     format!("{estimate}{}", delivered(fact, &measured, name).unwrap_or_default())
                 }),
                 ratio: ratio(quotient) + &paper.zip(ours).map(ratios).unwrap_or_default(),
-                quotient,
+                values: (paper.copied(), ours.map(|ours| ours.median)),
                 changes: changes.into_iter().collect::<Vec<_>>().join(", "),
             })
         };

@@ -130,6 +130,20 @@ it('shows a template for the node of the address, and for one that is chosen', a
   }
 });
 
+it('cycles through the dashboards of the address of a kiosk, and skips one that is gone', async () => {
+  await put('first', TEMPLATE);
+  await put('second', { ...TEMPLATE, panels: [{ id: 'p1', kind: 'text', text: '# The second one' }] });
+  const kiosk = await visit('/d/first?node=plant-7&kiosk&cycle=gone&cycle=second&every=5');
+  await kiosk.seesSamples('processor', 1);
+  const title = kiosk.page.getByRole('heading', { name: 'The second one' });
+  await title.waitFor({ timeout: 30_000 });
+  await kiosk.seesSamples('processor', 1);
+  expect(await title.count()).toBe(0);
+  expect(new URL(kiosk.page.url()).pathname).toBe('/d/first');
+  // The browser reports the answer for the dashboard that is gone.
+  expect(kiosk.complaints.filter((text) => !text.includes('404'))).toEqual([]);
+});
+
 it('offers no changes with ?view, and shows the panels alone with ?kiosk', async () => {
   await put('wall', TEMPLATE);
   const view = await visit('/d/wall?node=plant-7&view');

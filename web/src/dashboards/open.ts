@@ -51,6 +51,11 @@ export async function openDashboard(name: string): Promise<void> {
   rememberNode();
 }
 
+/** Opens a dashboard of a cycle for the node that is chosen, and leaves the address as it is. */
+export async function openNext(name: string): Promise<void> {
+  await open(name, nodeInAddress());
+}
+
 async function open(name: string, wantedNode: string | undefined): Promise<void> {
   const { layout, revision } = await fetchLayout(name);
   if (!parseLayout(layout)) throw new Refusal(strings.layouts.notALayout(name), 'not_a_layout');

@@ -80,6 +80,7 @@ async function openFirst(): Promise<void> {
   if (name !== undefined) {
     const { openByAddress } = await import('../dashboards/open.ts');
     await openByAddress(name);
+    if (isViewOnly) void import('../dashboards/cycle.ts').then(({ startCycle }) => startCycle(name));
   } else if (namesInstances() || !(await load())) chooseOnFirstSight();
   else awaitNewestIfAllAreAway();
   const { run } = wanted.peek();

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Packs headers, libraries, pkg-config files and the CMake package for C and C++ into dist: `make package-c`. Of all
-# packages, only this one can be of armv7: `make package-c PACKAGE_ARCH=armv7`.
+# packages, only this one can be of 32-bit ARM: `make package-c PACKAGE_ARCH=armv7`, or armv5te.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 source packaging/sdks/version.sh
@@ -12,9 +12,15 @@ libraries=$work/libraries
 rm -rf "$work"
 mkdir -p "$libraries" dist
 
-rustup target list --installed 2>/dev/null | grep -qx "$TARGET" || rustup target add "$TARGET"
-cargo-zigbuild rustc --quiet --release --locked --package oasis-c-abi --target "$TARGET.$GLIBC" \
-  -- "-Clink-arg=-Wl,-soname,liboasis.so.${VERSION%.*}"
+# With CARGO_UNSTABLE_BUILD_STD=std,panic_unwind and RUSTC_BOOTSTRAP=1, no library of rustup is needed.
+[[ -n ${CARGO_UNSTABLE_BUILD_STD:-} ]] || rustup target list --installed 2>/dev/null | grep -qx "$TARGET" || rustup target add "$TARGET"
+build=(cargo-zigbuild rustc --target "$TARGET.$GLIBC")
+if [[ $ARCH == armv5te ]]; then
+  # The library of Zig needs instructions that an ARMv5 lacks; the cross compiler of Debian is for one.
+  export CARGO_TARGET_ARMV5TE_UNKNOWN_LINUX_GNUEABI_LINKER=$TOOLS-gcc CC_armv5te_unknown_linux_gnueabi=$TOOLS-gcc
+  build=(cargo rustc --target "$TARGET")
+fi
+"${build[@]}" --quiet --release --locked --package oasis-c-abi -- "-Clink-arg=-Wl,-soname,liboasis.so.${VERSION%.*}"
 # Lines of debug information are nine tenths of the archive.
 strip=strip
 [[ $ARCH == "$(uname -m)" ]] || strip=$TOOLS-strip

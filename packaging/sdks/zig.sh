@@ -1,6 +1,7 @@
 # Sourced by the scripts beside it: builds that run on old systems. Zig links against any glibc, and needs no container.
 ARCH=${PACKAGE_ARCH:-$(uname -m)}
 case $ARCH in
+  armv5te) ABI=gnueabi TOOLS=arm-linux-gnueabi ;;
   armv7) ABI=gnueabihf TOOLS=arm-linux-gnueabihf ;;
   *) ABI=gnu TOOLS=$ARCH-linux-gnu ;;
 esac

@@ -93,6 +93,12 @@ pub trait Handler: Send + Sync + 'static {
         Vec::new()
     }
 
+    /// Whether it copies sealed segments of the archive: retention keeps a segment until its copy is safe
+    /// (`History::0.copies`), as long as the disk has room.
+    fn copies_segments(&self) -> bool {
+        false
+    }
+
     /// Returns the timeout of a stop; after that its thread is abandoned.
     fn stop_deadline(&self) -> Duration {
         Duration::from_secs(5)

@@ -88,6 +88,11 @@ impl Supervisor {
         archive: Option<Arc<dyn StoredSamples>>,
         handlers: Vec<Arc<dyn Handler>>,
     ) -> Self {
+        if let Some(archive) = &archive
+            && handlers.iter().any(|handler| handler.copies_segments())
+        {
+            archive.history().0.copies.require();
+        }
         let entry = |handler| Entry { handler, vitals: Arc::default(), life: Mutex::new(None) };
         let entries = handlers.into_iter().map(entry).collect();
         Self { dac, archive, commands: OnceLock::new(), backoff: Backoff::default(), entries }

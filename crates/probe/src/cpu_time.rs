@@ -1,11 +1,9 @@
 //! Processor time of the node's own threads, in total.
 
+use crate::atomic::AtomicU64;
 use rustix::time::{ClockId, clock_gettime};
 use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering},
-    },
+    sync::{Arc, atomic::Ordering},
     time::Duration,
 };
 

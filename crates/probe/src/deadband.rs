@@ -1,15 +1,13 @@
 //! Probes on change: a sample is kept only if a metric has changed by more than its deadband since the last kept
 //! sample.
 
+use crate::atomic::AtomicU64;
 use oasis_wire::{
     reader::{Malformed, Reader},
     schema::{MetricType, ProbeType},
     value,
 };
-use std::sync::{
-    Arc,
-    atomic::{AtomicU64, Ordering},
-};
+use std::sync::{Arc, atomic::Ordering};
 
 /// Deadbands by metric. A metric without one counts as changed whenever its value differs.
 #[derive(Debug, Clone, Default, PartialEq)]

@@ -52,6 +52,7 @@
 
 mod additions;
 mod announcement;
+mod atomic;
 mod batch_builder;
 mod bell;
 mod byte_budget;

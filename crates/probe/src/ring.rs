@@ -19,6 +19,7 @@
 mod words;
 
 use crate::{
+    atomic::AtomicU64,
     batch_builder::BATCH_BYTES,
     bell::Bell,
     clock::now_ns,
@@ -34,7 +35,7 @@ use std::{
     marker::PhantomData,
     sync::{
         Arc,
-        atomic::{AtomicBool, AtomicU64, Ordering},
+        atomic::{AtomicBool, Ordering},
     },
     thread,
     time::{Duration, Instant},

@@ -7,6 +7,8 @@
 //! The models (`shared_models.rs`, `make check-memory`) try every order of these steps. They fail without the fences,
 //! and without the second check.
 
+#[cfg(not(loom))]
+use crate::atomic::AtomicU64;
 use crate::{clock::now_ns, process, ring::RowProbe};
 #[cfg(loom)]
 use loom::sync::{
@@ -16,7 +18,7 @@ use loom::sync::{
 #[cfg(not(loom))]
 use std::sync::{
     Mutex,
-    atomic::{AtomicU64, AtomicUsize, Ordering, fence},
+    atomic::{AtomicUsize, Ordering, fence},
 };
 
 /// A [`RowProbe`] for many threads. Lock-free; allocates nothing once the queue's places have grown to the usual size

@@ -34,6 +34,8 @@ pub struct RuleState {
     pub pinned_limit: u64,
     /// Bytes of files that they would keep beyond that.
     pub pinned_beyond: u64,
+    /// Bytes of files that are too old and wait for their copy.
+    pub awaiting_copy_bytes: u64,
 }
 
 /// A warning: all works, and samples will be evicted that a user may expect to be kept.
@@ -41,7 +43,7 @@ pub struct RuleState {
 pub struct Warning {
     /// The pattern of the retention rule.
     pub instances: String,
-    /// `size_before_age`, `heavy_node` or `pins_at_limit`.
+    /// `size_before_age`, `heavy_node`, `pins_at_limit` or `awaits_copy`.
     pub code: &'static str,
     /// One sentence for people.
     pub detail: String,
@@ -97,6 +99,15 @@ pub fn warnings(
         );
         warnings.push(warning("pins_at_limit", detail));
     }
+    if state.awaiting_copy_bytes > 0 {
+        let detail = format!(
+            "{} of the retention rule {:?} are older than {} days and stay until they are copied: see `oasis handlers` for what keeps the offload",
+            size(state.awaiting_copy_bytes),
+            rule.instances,
+            rule.days
+        );
+        warnings.push(warning("awaits_copy", detail));
+    }
     warnings
 }
 
@@ -151,6 +162,7 @@ impl RuleState {
             pinned_bytes: protected.bytes,
             pinned_limit,
             pinned_beyond: protected.beyond,
+            awaiting_copy_bytes: 0,
         }
     }
 }

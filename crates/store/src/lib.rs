@@ -54,6 +54,7 @@ pub mod reserve;
 pub mod retention;
 pub mod rolling;
 pub mod rollups;
+pub mod segment_copies;
 pub mod segment_file;
 mod segment_numbers;
 pub mod series;

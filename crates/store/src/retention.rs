@@ -4,6 +4,7 @@ use crate::{
     catalogue::Segment,
     config::{DAY, RetentionRule},
     fair_share::{FairShares, FileShare},
+    segment_copies::SafeCopies,
 };
 use oasis_wire::quantity::Nanos;
 use std::{collections::BTreeSet, ops::Range, sync::Arc};
@@ -39,6 +40,22 @@ pub fn protect(own: &[&Segment], pinned: &[Range<u64>], most: u64) -> ProtectedF
         }
     }
     protected
+}
+
+/// Returns the files to evict of those that are too old, oldest first. A file that waits for its copy stays, unless less than
+/// `reserve` of the `free` bytes of the disk would be left.
+pub fn too_old_to_wait<'a>(
+    old: &[&'a Segment],
+    copies: &SafeCopies,
+    mut free: u64,
+    reserve: u64,
+) -> Vec<&'a Segment> {
+    let mut goes = |segment: &&&Segment| {
+        let goes = !copies.is_awaited(segment.number) || free < reserve;
+        free = free.saturating_add(if goes { segment.bytes } else { 0 });
+        goes
+    };
+    old.iter().filter(|segment| goes(segment)).copied().collect()
 }
 
 /// Whether a rule evicts a file by its age. Without a time none is.
@@ -101,7 +118,7 @@ impl Harm {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fair_share::Usage;
+    use crate::{fair_share::Usage, segment_copies::SegmentCopies};
     use std::convert::Infallible;
 
     fn segments() -> Vec<Segment> {
@@ -128,6 +145,23 @@ mod tests {
         assert_eq!(too_old(3, Some(6 * DAY)), [1, 2]);
         assert_eq!(too_old(0, Some(6 * DAY)), [0_u64; 0]);
         assert_eq!(too_old(3, None), [0_u64; 0]);
+    }
+
+    #[test]
+    fn old_files_that_wait_for_their_copies_stay_while_the_disk_has_room() {
+        let segments = segments();
+        let old: Vec<_> = segments.iter().take(4).collect();
+        let evicted = |copies: &SegmentCopies, free| -> Vec<u64> {
+            too_old_to_wait(&old, &copies.safe(), free, 1_000).iter().map(|segment| segment.number).collect()
+        };
+        let copies = SegmentCopies::default();
+        assert_eq!(evicted(&copies, 0), [1, 2, 3, 4], "nothing copies segments");
+        copies.require();
+        assert_eq!(evicted(&copies, 1_000), [0_u64; 0]);
+        copies.add_safe(3);
+        assert_eq!(evicted(&copies, 1_000), [3]);
+        // Each has 100 bytes: two make room again, and the third one has its copy.
+        assert_eq!(evicted(&copies, 850), [1, 2, 3]);
     }
 
     fn protected(pinned: &[Range<u64>], most: u64) -> (Vec<u64>, u64) {

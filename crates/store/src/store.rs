@@ -23,6 +23,7 @@ use crate::{
     reach::{Reach, Reaches},
     reserve,
     rollups::Rollups,
+    segment_copies::SegmentCopies,
     segment_file::OpenFile,
 };
 use oasis_rollup::points::PointsCache;
@@ -68,6 +69,8 @@ pub struct Store {
     identity: Option<FolderIdentity>,
     /// Which times of samples are plausible.
     pub limits: TimeLimits,
+    /// The segments with a copy elsewhere.
+    pub copies: SegmentCopies,
 }
 
 /// Errors of reading an archive.
@@ -119,6 +122,7 @@ impl Store {
             clock,
             identity,
             limits: TimeLimits::default(),
+            copies: SegmentCopies::default(),
         }
     }
 

@@ -76,19 +76,32 @@ def test_libraries_run_with_the_glibc_that_the_page_promises(workplace: Workplac
     assert max(versions) <= (2, 17)
 
 
-@pytest.mark.skipif(
-    not any(DIST.glob("oasis-c-*-armv7-*")) or shutil.which("qemu-arm-static") is None,
-    reason="make package-c PACKAGE_ARCH=armv7; needs qemu-user-static and libc6-armhf-cross",
+def for_arm(arch: str, abi: str, processor: str, compiler: str, needs: str) -> object:
+    reason = f"make package-c PACKAGE_ARCH={arch}; needs qemu-user-static and {needs}"
+    is_missing = not any(DIST.glob(f"oasis-c-*-{arch}-*")) or shutil.which("qemu-arm-static") is None
+    return pytest.param(arch, abi, processor, compiler, id=arch, marks=pytest.mark.skipif(is_missing, reason=reason))
+
+
+ZIG = f"{ROOT}/target/venv-package/bin/python-zig cc -target arm-linux-gnueabihf.2.17"
+
+
+@pytest.mark.parametrize(
+    ("arch", "abi", "processor", "compiler"),
+    [
+        for_arm("armv5te", "gnueabi", "arm926", "arm-linux-gnueabi-gcc", "gcc-arm-linux-gnueabi"),
+        for_arm("armv7", "gnueabihf", "cortex-a7", f"{ZIG} -lunwind", "libc6-armhf-cross"),
+    ],
 )
-def test_a_program_for_armv7_runs_under_qemu(workplace: Workplace, dac: Dac) -> None:
-    workplace.take("oasis-c-*-armv7-linux-gnueabihf.tar.gz")
+def test_a_program_for_32_bit_arm_runs_under_qemu(
+    workplace: Workplace, dac: Dac, arch: str, abi: str, processor: str, compiler: str
+) -> None:
+    workplace.take(f"oasis-c-*-{arch}-linux-{abi}.tar.gz")
     workplace.write("engine.pdl", block("sdk/c.md", "pdl"))
     workplace.write("machine.c", dac.at(block("sdk/c.md", "c", "int main(")))
     workplace.run(
         "oasis pdl compile --lang c -o . engine.pdl\n"
         "tar xf oasis-c-*.tar.gz --strip-components=1\n"
-        f"{ROOT}/target/venv-package/bin/python-zig cc -target arm-linux-gnueabihf.2.17 -Iinclude -I. -o machine machine.c "
-        "lib/liboasis.a -lunwind -lpthread -ldl -lm\n"
-        "qemu-arm-static -L /usr/arm-linux-gnueabihf ./machine"
+        f"{compiler} -Iinclude -I. -o machine machine.c lib/liboasis.a -lpthread -ldl -lm\n"
+        f"qemu-arm-static -cpu {processor} -L /usr/arm-linux-{abi} ./machine"
     )
     dac.until_received("machine", "engine 1")

@@ -14,7 +14,7 @@ export interface ArchiveTrouble {
 
 /** Samples will be evicted that somebody may expect to be kept. */
 export interface ArchiveWarning {
-  /** `size_before_age`, `heavy_node`, `pins_at_limit`, or a word of a newer DAC. */
+  /** `size_before_age`, `heavy_node`, `pins_at_limit`, `awaits_copy`, or a word of a newer DAC. */
   readonly code: string;
   /** One sentence with what to do. */
   readonly detail: string;

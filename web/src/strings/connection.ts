@@ -10,6 +10,7 @@ const archiveTroubles = new Map([
 const archiveWarnings = new Map([
   ['size_before_age', 'The archive will evict samples early'],
   ['heavy_node', 'One node fills most of the archive'],
+  ['awaits_copy', 'Old segments wait for their copy'],
   ['pins_at_limit', 'Pinned test runs reach their limit'],
 ]);
 

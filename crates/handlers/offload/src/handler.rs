@@ -113,7 +113,7 @@ impl Handler for SegmentOffload {
             (state.evicted_segments, state.left_out_samples, state.refused_segments);
         [
             (evicted > 0).then(|| {
-                format!("{evicted} segments were evicted before they were copied: raise archive.retention, or repair the destination")
+                format!("{evicted} segments were evicted before they were copied, because the archive had no more room: raise bytes in archive.retention, or repair the destination")
             }),
             (left_out > 0)
                 .then(|| format!("{left_out} samples have times after 2262 and are only in the archive")),
@@ -125,6 +125,10 @@ impl Handler for SegmentOffload {
         .into_iter()
         .flatten()
         .collect()
+    }
+
+    fn copies_segments(&self) -> bool {
+        true
     }
 
     /// A request that is under way ends first.
@@ -208,6 +212,7 @@ impl Rounds<'_> {
     fn list(&mut self, history: &History) -> Result<Vec<Segment>, CopyError> {
         let sealed = history.0.catalogue().segments().map_err(|error| CopyError::Listing(error.into()))?;
         let evicted = self.segments.compare(&sealed);
+        history.0.copies.set_safe(self.segments.evictable());
         self.handler.shared.lock().evicted_segments += evicted;
         self.measure(&sealed);
         Ok(sealed)
@@ -228,6 +233,7 @@ impl Rounds<'_> {
         match copied {
             Ok(CopyOutcome::Complete(copied)) => {
                 self.segments.complete(segment.number);
+                history.0.copies.add_safe(segment.number);
                 self.handler.shared.add_segment(copied);
             }
             Ok(CopyOutcome::Importing) => self.segments.import(segment.number),

@@ -70,6 +70,11 @@ impl SegmentLedger {
         self.done.insert(number);
     }
 
+    /// Returns the segments that retention may evict: safe ones, and those that cannot be copied.
+    pub fn evictable(&self) -> BTreeSet<u64> {
+        self.done.iter().chain(self.refused.keys()).copied().collect()
+    }
+
     /// Marks a segment as one of an import that is not complete.
     pub fn import(&mut self, number: u64) {
         self.importing.insert(number);
@@ -173,6 +178,7 @@ mod tests {
         let (mut ledger, now) = (SegmentLedger::default(), Instant::now());
         ledger.compare(&segments(&[1, 2]));
         ledger.refuse(1, now);
+        assert_eq!(ledger.evictable(), BTreeSet::from([1]));
         assert!(ledger.is_refused(1, now) && !ledger.is_refused(2, now) && ledger.refused() == 1);
         assert!(!ledger.is_refused(1, now + REFUSED_INTERVAL));
         assert!(ledger.is_waiting(1));

@@ -28,6 +28,8 @@
 //! that overtakes a load before it. So only the argument above shows that the reader's release of `tail` keeps the
 //! writer from words that are being read.
 
+#[cfg(not(loom))]
+use crate::atomic::AtomicU64;
 #[cfg(loom)]
 use loom::sync::{
     Arc,
@@ -37,7 +39,7 @@ use std::collections::TryReserveError;
 #[cfg(not(loom))]
 use std::sync::{
     Arc,
-    atomic::{AtomicU64, Ordering, fence},
+    atomic::{Ordering, fence},
 };
 
 /// Number of immediate retries of an overtaken reader.

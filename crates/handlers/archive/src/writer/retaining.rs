@@ -135,14 +135,20 @@ impl Writer {
         let mut bytes = open + own.iter().map(|segment| segment.bytes).sum::<u64>();
         let most_pinned = self.most_pinned(&of_rule, bytes);
         let protected = retention::protect(own, pinned, most_pinned);
-        let state = RuleState::new(&of_rule, bytes, &protected, most_pinned);
+        let mut state = RuleState::new(&of_rule, bytes, &protected, most_pinned);
         let mut left: BTreeMap<u64, &Segment> =
             own.iter().map(|segment| (segment.number, *segment)).collect();
         left.retain(|number, _| !protected.files.contains(number));
         let mut gone = Vec::new();
         let old: Vec<_> =
             left.values().filter(|segment| retention::is_too_old(&of_rule, segment, now)).copied().collect();
-        for segment in old {
+        let copies = self.store.copies.safe();
+        let free = self.store.free_bytes().unwrap_or(u64::MAX);
+        let reserve = self.config.min_free_bytes.saturating_mul(2);
+        let goes = retention::too_old_to_wait(&old, &copies, free, reserve);
+        let old_bytes = |of: &[&Segment]| of.iter().map(|segment| segment.bytes).sum::<u64>();
+        state.awaiting_copy_bytes = old_bytes(&old) - old_bytes(&goes);
+        for segment in goes {
             left.remove(&segment.number);
             bytes -= segment.bytes;
             if self.evict(segment, None)? {
@@ -152,7 +158,13 @@ impl Writer {
         let mut shares = FileShares::default();
         while of_rule.bytes > 0 && bytes > of_rule.bytes {
             let capacity = of_rule.bytes.saturating_sub(open);
-            let next = self.next_by_size(&of_rule.instances, left.keys().copied(), capacity, &mut shares)?;
+            let has_copy = |number: &u64| !copies.is_awaited(*number);
+            let copied = left.keys().copied().filter(has_copy);
+            let mut next = self.next_by_size(&of_rule.instances, copied, capacity, &mut shares)?;
+            if next.is_none() {
+                // The limit is what the disk has for them, so that it comes before copies.
+                next = self.next_by_size(&of_rule.instances, left.keys().copied(), capacity, &mut shares)?;
+            }
             let Some((harm, number)) = next else { break };
             if harm != Harm::None && self.end_large_file(rule) {
                 // The file can be evicted in the next round, without harm to others.

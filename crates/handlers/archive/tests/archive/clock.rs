@@ -116,6 +116,34 @@ fn a_clock_that_jumps_evicts_nothing_until_it_is_confirmed_and_readers_learn_wha
 }
 
 #[test]
+fn old_files_stay_until_their_copies_are_safe() {
+    let folder = tempfile::tempdir().unwrap();
+    let clock = Arc::new(TestClock::default());
+    let mut node = Node::new(1);
+    let mut plant = Plant::start_at(by_age(folder.path()), &node, ROOM, clock.clone());
+    plant.archive.history().0.copies.require();
+    plant.fill(&mut node, 250);
+    let sealed = || plant.archive.history().0.catalogue().segments().unwrap();
+    eventually("few files are sealed", || {
+        sealed().len() >= 3 && plant.archive.counters().rollup_waiting == 0
+    });
+    let sealed = sealed();
+    clock.passed.store(40 * DAY, Ordering::Relaxed);
+    let warnings = || plant.archive.counters().warnings;
+    eventually("nothing waits", || warnings().iter().any(|warning| warning.code == "awaits_copy"));
+    assert!(plant.archive.counters().rules[0].awaiting_copy_bytes > 0);
+    let is_listed = |number| plant.archive.history().0.catalogue().is_listed(number).unwrap();
+    assert!(sealed.iter().all(|segment| is_listed(segment.number)));
+    let (first, others) = sealed.split_first().unwrap();
+    plant.archive.history().0.copies.add_safe(first.number);
+    eventually("a file with a copy stays", || !is_listed(first.number));
+    assert!(!others.is_empty() && others.iter().all(|segment| is_listed(segment.number)));
+    others.iter().for_each(|segment| plant.archive.history().0.copies.add_safe(segment.number));
+    eventually("files with copies stay", || !others.iter().any(|segment| is_listed(segment.number)));
+    eventually("the warning stays", || warnings().is_empty());
+}
+
+#[test]
 fn a_clock_that_returns_evicts_by_age_again() {
     let folder = tempfile::tempdir().unwrap();
     let clock = Arc::new(TestClock::default());

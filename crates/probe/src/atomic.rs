@@ -1,6 +1,6 @@
 //! Atomic integers of 64 bits for every processor.
 //!
-//! Those without such instructions (ARMv5 and ARMv6, 32-bit PowerPC) get [`portable_atomic`]'s. On Linux for ARM these are
+//! Processors without such instructions (ARMv5 and ARMv6, 32-bit PowerPC) get those of `portable_atomic`. On Linux for ARM they are
 //! lock-free: the kernel lends a compare and exchange of 64 bits (`__kuser_cmpxchg64`). On others a lock of a few
 //! instructions takes their place, and a ring is no longer wait-free.
 

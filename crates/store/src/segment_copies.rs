@@ -22,6 +22,13 @@ impl SegmentCopies {
         self.locked().get_or_insert_default();
     }
 
+    /// Lets retention wait for copies if it did with another store: nothing is known to be safe in a folder that was opened again.
+    pub fn continue_from(&self, before: &Self) {
+        if before.locked().is_some() {
+            self.require();
+        }
+    }
+
     /// Replaces the segments that retention need not wait for: those with a safe copy, and those that cannot be copied.
     pub fn set_safe(&self, numbers: BTreeSet<u64>) {
         if let Some(safe) = self.locked().as_mut() {
@@ -47,6 +54,11 @@ impl SegmentCopies {
 }
 
 impl SafeCopies {
+    /// Whether retention waits for any copies.
+    pub fn are_required(&self) -> bool {
+        self.0.is_some()
+    }
+
     /// Whether a segment must wait for its copy.
     pub fn is_awaited(&self, number: u64) -> bool {
         self.0.as_ref().is_some_and(|safe| !safe.contains(&number))
@@ -69,5 +81,10 @@ mod tests {
         assert!(!copies.safe().is_awaited(1) && copies.safe().is_awaited(2));
         copies.set_safe(BTreeSet::from([2]));
         assert!(copies.safe().is_awaited(1) && !copies.safe().is_awaited(2));
+        let again = SegmentCopies::default();
+        again.continue_from(&SegmentCopies::default());
+        assert!(!again.safe().is_awaited(2));
+        again.continue_from(&copies);
+        assert!(again.safe().is_awaited(2), "the folder may be another one");
     }
 }

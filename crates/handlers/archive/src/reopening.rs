@@ -51,6 +51,7 @@ impl Archive {
         let before = self.store();
         let WritableStore { store, numbers, lock, config } = open_again(&before, self.config.clone())?;
         inherit_counters(&before, &store);
+        store.copies.continue_from(&before.copies);
         store.with_accounts(|accounts| {
             for instance in dac.registry.instances() {
                 let Some(account) = before.account(instance.topic) else { continue };

@@ -113,7 +113,7 @@ impl Handler for SegmentOffload {
             (state.evicted_segments, state.left_out_samples, state.refused_segments);
         [
             (evicted > 0).then(|| {
-                format!("{evicted} segments were evicted before they were copied, because the archive had no more room: raise bytes in archive.retention, or repair the destination")
+                format!("{evicted} segments were evicted before they were copied: the archive had no more room for them, or they could not be copied; raise bytes in archive.retention, or repair the destination")
             }),
             (left_out > 0)
                 .then(|| format!("{left_out} samples have times after 2262 and are only in the archive")),

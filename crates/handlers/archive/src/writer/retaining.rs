@@ -140,11 +140,14 @@ impl Writer {
             own.iter().map(|segment| (segment.number, *segment)).collect();
         left.retain(|number, _| !protected.files.contains(number));
         let mut gone = Vec::new();
-        let old: Vec<_> =
-            left.values().filter(|segment| retention::is_too_old(&of_rule, segment, now)).copied().collect();
+        // Without its roll-ups a file cannot go yet.
+        let can_go = |segment: &&&Segment| {
+            retention::is_too_old(&of_rule, segment, now) && self.store.rollups.has_tried(segment.number)
+        };
+        let old: Vec<_> = left.values().filter(can_go).copied().collect();
         let copies = self.store.copies.safe();
         let free = self.store.free_bytes().unwrap_or(u64::MAX);
-        let reserve = self.config.min_free_bytes.saturating_mul(2);
+        let reserve = self.copy_reserve();
         let goes = retention::too_old_to_wait(&old, &copies, free, reserve);
         let old_bytes = |of: &[&Segment]| of.iter().map(|segment| segment.bytes).sum::<u64>();
         state.awaiting_copy_bytes = old_bytes(&old) - old_bytes(&goes);
@@ -166,7 +169,8 @@ impl Writer {
                 next = self.next_by_size(&of_rule.instances, left.keys().copied(), capacity, &mut shares)?;
             }
             let Some((harm, number)) = next else { break };
-            if harm != Harm::None && self.end_large_file(rule) {
+            // A file that is ended now has no copy for some time.
+            if harm != Harm::None && !copies.are_required() && self.end_large_file(rule) {
                 // The file can be evicted in the next round, without harm to others.
                 break;
             }
@@ -196,6 +200,13 @@ impl Writer {
         for warning in before.iter().filter(|warning| !is_in(&warnings, warning)) {
             tracing::info!(code = warning.code, rule = warning.instances, "a warning of the archive is over");
         }
+    }
+
+    /// Returns the free bytes below which files that are too old do not wait for their copies: the archive itself waits below
+    /// `min_free_bytes`, and needs room for some files until then.
+    fn copy_reserve(&self) -> u64 {
+        let least = self.config.min_free_bytes;
+        least.saturating_add(least.max(self.config.segment_bytes.saturating_mul(4)))
     }
 
     /// Returns how many bytes of a rule pins can protect. A rule without a limit could use all free space.

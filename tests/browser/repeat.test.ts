@@ -118,12 +118,21 @@ it('changes the settings of all panels with those of one', async () => {
 });
 
 it('shows instances that appear later by themselves, 40 at most, and says how many are left out', async () => {
-  await open('later', { nodes: 'line-*', instances: 'motor-00' });
+  const panel = { ...GAUGE, metric: 'temperature' };
+  await open('later', { nodes: 'line-*', instances: 'motor-00', panel });
   await expect.poll(count).toBe('3 instances');
+  const value = () => part('repeat-cell').first().locator('svg.dial').getAttribute('aria-label');
+  const goesOn = async () => {
+    const before = await value();
+    await expect.poll(value).not.toBe(before);
+  };
+  await goesOn();
   const start = (name: string) =>
     PlainNode.start(rig.oasis.channel, name, [{ name: 'motor-00', schema: SimulatedFleet.SCHEMA, hertz: 1 }]);
   later.push(...(await Promise.all(LINES.slice(3, 5).map(start))));
   await expect.poll(cells).toEqual([1, 2, 3, 4, 5].map((line) => `motor-00 (line-${line})`));
+  // The panels that were there before are still read.
+  for (let samples = 0; samples < 3; samples++) await goesOn();
   later.push(...(await Promise.all(LINES.slice(5).map(start))));
   await expect.poll(count).toMatch(/^40 of 44 instances are shown; 4 are left out/);
   expect((await cells()).slice(8, 11)).toEqual([9, 10, 11].map((line) => `motor-00 (line-${line})`));

@@ -129,7 +129,7 @@ struct MachineSeries {
 }
 
 impl MachineSeries {
-    /// The series with the most cells.
+    /// The series with the most measured cells.
     fn largest(runs: Vec<KeptRun>) -> Self {
         let mut all: Vec<Self> = Vec::new();
         for run in runs {
@@ -142,7 +142,11 @@ impl MachineSeries {
                 None => all.push(Self { runs: vec![run] }),
             }
         }
-        all.into_iter().max_by_key(|series| series.results().count()).unwrap_or_default()
+        all.into_iter().max_by_key(|series| series.measured()).unwrap_or_default()
+    }
+
+    fn measured(&self) -> usize {
+        self.results().filter(|result| result.measured().is_some()).count()
     }
 
     fn results(&self) -> impl Iterator<Item = &CellResult> {
@@ -390,6 +394,18 @@ mod page_tests {
         assert!(row("highest mean, to Nagaoka").contains("does not hold here"), "{page}");
         // Nothing tells doors apart that are as late.
         assert!(row("nine, one and two").contains("0, 0, 12"), "{page}");
+    }
+
+    #[test]
+    fn cells_that_failed_do_not_make_a_series_the_largest() {
+        let failed = |mut run: KeptRun| {
+            for result in &mut run.results {
+                result.outcome = Outcome::Failed("no browser".into());
+            }
+            run
+        };
+        let series = MachineSeries::largest(vec![failed(kept(2, 40.0)), kept(1, 40.0)]);
+        assert_eq!((series.runs.len(), series.measured()), (1, 1));
     }
 
     #[test]

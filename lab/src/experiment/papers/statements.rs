@@ -5,7 +5,7 @@ use super::super::{
     report::{
         coverage::changes_of,
         estimate::number,
-        groups::{Group, Groups},
+        groups::{Group, Groups, closest},
     },
     value::{Lists, Values},
 };
@@ -157,7 +157,7 @@ impl Statement {
         let of = self.of.as_ref();
         let (all, measured) = (
             of.map(|of| of.printed(experiment)).unwrap_or_default(),
-            of.map(|of| of.ours(groups)).unwrap_or_default(),
+            of.map(|of| of.ours(experiment, groups)).unwrap_or_default(),
         );
         let values: Vec<f64> = measured.iter().map(|(_, value)| *value).collect();
         let (printed, ours) = (of.and_then(|of| of.kind(&all)), of.and_then(|of| of.kind(&values)));
@@ -202,8 +202,8 @@ impl Statistic {
         experiment.facts.iter().filter(is_meant).filter_map(value).collect()
     }
 
-    /// The median of each cell of ours.
-    fn ours<'a>(&'a self, groups: &'a Groups) -> Vec<(&'a Group, f64)> {
+    /// The median of each cell of ours that is closest to the paper's.
+    fn ours<'a>(&'a self, experiment: &Experiment, groups: &'a Groups) -> Vec<(&'a Group, f64)> {
         let own = groups.matching(&self.filter).filter(|group| group.cell.server == self.server);
         let value = |group: &Group| {
             let of = |server: &str| {
@@ -214,7 +214,8 @@ impl Statistic {
             };
             self.quotient(of)
         };
-        own.filter_map(|group| Some((group, value(group)?))).collect()
+        let own = closest(experiment, &Lists::new(), own.filter(|group| value(group).is_some()));
+        own.into_iter().filter_map(|group| Some((group, value(group)?))).collect()
     }
 
     fn quotient(&self, of: impl Fn(&str) -> Option<f64>) -> Option<f64> {
@@ -239,8 +240,15 @@ impl Statistic {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{
+        super::super::{
+            Choice,
+            outcome::{CellResult, Measured, Outcome},
+        },
+        *,
+    };
     use crate::experiments::EXPERIMENTS;
+    use std::collections::BTreeMap;
 
     fn experiment(name: &str) -> Experiment {
         let mut declared =
@@ -288,6 +296,30 @@ mod tests {
             (Verdict::Holds, Verdict::DoesNotHold)
         );
         assert_eq!((of(Some(1.0), None), of(None, Some(1.0))), (Verdict::NotMeasured, Verdict::HereOnly));
+    }
+
+    /// Both plans of mueller, of which every cell has one value in a run and another one in the other.
+    #[test]
+    fn a_scaled_cell_does_not_count_beside_one_with_the_papers_values() {
+        let mueller = experiment("mueller");
+        let results = [("quick", 100.0), ("paper", 1.0)].into_iter().flat_map(|(plan, imbalance)| {
+            let choice = Choice { plan: plan.into(), set: Lists::new(), only: Lists::new(), repeat: 1 };
+            let measures = BTreeMap::from([("imbalance".to_owned(), imbalance)]);
+            choice.cells(&mueller).expect("cells").into_iter().map(move |cell| CellResult {
+                cell,
+                began: String::new(),
+                seconds: 1.0,
+                outcome: Outcome::Measured(Measured { measures: measures.clone(), ..Measured::default() }),
+            })
+        });
+        let groups = Groups::of_results(results);
+        let statements = Statements::declared().expect("the statements");
+        let is_meant =
+            |statement: &&Statement| statement.of.as_ref().is_some_and(|of| of.measure == "imbalance");
+        let statement = statements.of("mueller").find(is_meant).expect("a statement");
+        let Answer { ours, notes, .. } = statement.answer(&mueller, &groups);
+        assert_eq!(ours, "1");
+        assert!(!notes.contains("RATE") && !notes.contains("HOLD"), "{notes}");
     }
 
     #[test]

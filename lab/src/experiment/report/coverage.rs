@@ -239,6 +239,22 @@ mod tests {
     }
 
     #[test]
+    fn a_figure_shows_no_scaled_cells_beside_those_of_the_publication() {
+        let experiment = experiments().find(|known| known.name == "mueller").expect("an experiment");
+        let figures = |plans: &[&str]| {
+            let cells = plans.iter().flat_map(|plan| cells(&experiment, plan)).collect();
+            let drawn = drawn(&experiment, cells);
+            drawn.into_iter().find(|figure| figure.number == "connections-concurrent").expect("a figure")
+        };
+        let (of_paper, of_both) = (figures(&["paper"]), figures(&["quick", "paper"]));
+        assert_eq!(of_both.status, of_paper.status);
+        let drawings =
+            |figure: &DrawnFigure| figure.panels.iter().map(|panel| panel.svg.clone()).collect::<Vec<_>>();
+        assert!(!of_both.panels.is_empty());
+        assert_eq!(drawings(&of_both), drawings(&of_paper));
+    }
+
+    #[test]
     fn a_figure_that_admits_any_value_says_that_cells_are_scaled() {
         assert_eq!(
             status("mueller", "quick", "connections-concurrent"),

@@ -73,7 +73,7 @@ function useBorrowed(id: string, panel: PanelContent, shown: readonly Target[]):
     const targets = shown.flatMap((target) => targetsOf(panelFor(panel, first, target)));
     const before = release.current;
     release.current = borrow(`repeat ${id}`, targets);
-    // An instance that nothing reads in between is forgotten, and its panel would show what it has forgotten.
+    // Released first, all instances would lose their cells, and their panels would go on with those.
     before?.();
   }, [shown, panel, id]);
   useEffect(() => () => release.current?.(), []);
@@ -230,7 +230,7 @@ function PatternField(props: {
         ref={input}
         onChange={(event) => {
           const wanted = event.currentTarget.value.trim() || any;
-          // What stays the same is not drawn again.
+          // A value that stays the same is not drawn again.
           event.currentTarget.value = wanted;
           onChange({ [part]: wanted });
         }}

@@ -133,6 +133,13 @@ it('shows instances that appear later by themselves, 40 at most, and says how ma
   await expect.poll(cells).toEqual([1, 2, 3, 4, 5].map((line) => `motor-00 (line-${line})`));
   // The panels that were there before are still read.
   for (let samples = 0; samples < 3; samples++) await goesOn();
+  // Those of a screen that becomes narrow are others.
+  await visit.page.setViewportSize({ width: 390, height: 844 });
+  await expect.poll(() => part('stack').count()).toBe(1);
+  for (let samples = 0; samples < 3; samples++) await goesOn();
+  await visit.page.setViewportSize({ width: 1400, height: 844 });
+  await expect.poll(() => part('stack').count()).toBe(0);
+  for (let samples = 0; samples < 3; samples++) await goesOn();
   later.push(...(await Promise.all(LINES.slice(5).map(start))));
   await expect.poll(count).toMatch(/^40 of 44 instances are shown; 4 are left out/);
   expect((await cells()).slice(8, 11)).toEqual([9, 10, 11].map((line) => `motor-00 (line-${line})`));

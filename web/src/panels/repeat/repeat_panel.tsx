@@ -73,7 +73,7 @@ function useBorrowed(id: string, panel: PanelContent, shown: readonly Target[]):
     const targets = shown.flatMap((target) => targetsOf(panelFor(panel, first, target)));
     const before = release.current;
     release.current = borrow(`repeat ${id}`, targets);
-    // Released first, all instances would lose their cells, and their panels would go on with those.
+    // Released first, all instances would lose their cells, and the open panels would keep the old ones.
     before?.();
   }, [shown, panel, id]);
   useEffect(() => () => release.current?.(), []);

@@ -92,6 +92,7 @@ it('follows the patterns and labels that are typed, in groups by node that fold'
   await part('repeat-labels').fill('site=gr*');
   await part('repeat-labels').press('Enter');
   await expect.poll(cells).toEqual(['motor-00 (line-2)', 'motor-01 (line-2)']);
+  await expect.poll(() => visit.page.locator('[data-testid=repeat-labels]:focus').count()).toBe(1);
   await part('repeat-instances').fill('*-01');
   await part('repeat-instances').press('Enter');
   await expect.poll(cells).toEqual(['motor-01 (line-2)']);
@@ -133,7 +134,7 @@ it('shows instances that appear later by themselves, 40 at most, and says how ma
   await expect.poll(cells).toEqual([1, 2, 3, 4, 5].map((line) => `motor-00 (line-${line})`));
   // The panels that were there before are still read.
   for (let samples = 0; samples < 3; samples++) await goesOn();
-  // Those of a screen that becomes narrow are others.
+  // A narrow screen has other panels.
   await visit.page.setViewportSize({ width: 390, height: 844 });
   await expect.poll(() => part('stack').count()).toBe(1);
   for (let samples = 0; samples < 3; samples++) await goesOn();

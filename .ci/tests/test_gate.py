@@ -33,6 +33,9 @@ class PartialChecks(unittest.TestCase):
         self.assertEqual(self.running(["crates/rules/src/lib.rs"]), {"test-oracles", "test-browser"})
         self.assertEqual(self.running(["crates/wire/src/unit/names.rs"]) & {"test-oracles"}, {"test-oracles"})
         self.assertEqual(self.running(["lab/src/main.rs"]), {"test-lab", "test-faults"})
+        for name in [f"crates/{crate}/src/lib.rs" for crate in ["doors", "http", "probe", "websocket", "wire"]]:
+            self.assertIn("test-lab", self.running([name]), name)
+        self.assertEqual(self.running(["docs/evidence/papers/mueller-3.14.svg"]), {"test-lab"})
 
     def test_a_folder_with_a_longer_name_is_another_folder(self) -> None:
         self.assertEqual(self.running(["crates/lsp/src/lib.rs"]), set())

@@ -146,6 +146,9 @@ pub fn count() -> usize {
     cpuinfo.lines().filter(|line| line.starts_with("processor")).count().max(1)
 }
 
+/// Precedes the version of the kernel in the description of a machine.
+pub const KERNEL: &str = ", Linux ";
+
 /// Describes the machine.
 pub fn machine() -> String {
     let cpuinfo = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
@@ -154,7 +157,7 @@ pub fn machine() -> String {
     let cores = count();
     let kernel = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
     let version = kernel.split('-').next().unwrap_or_default().trim();
-    format!("{cores} cores of {model}, Linux {version}")
+    format!("{cores} cores of {model}{KERNEL}{version}")
 }
 
 /// Makes this process the load generator, with as many open files as it may have.

@@ -92,6 +92,7 @@ it('follows the patterns and labels that are typed, in groups by node that fold'
   await part('repeat-labels').fill('site=gr*');
   await part('repeat-labels').press('Enter');
   await expect.poll(cells).toEqual(['motor-00 (line-2)', 'motor-01 (line-2)']);
+  await expect.poll(() => visit.page.locator('[data-testid=repeat-labels]:focus').count()).toBe(1);
   await part('repeat-instances').fill('*-01');
   await part('repeat-instances').press('Enter');
   await expect.poll(cells).toEqual(['motor-01 (line-2)']);
@@ -118,12 +119,28 @@ it('changes the settings of all panels with those of one', async () => {
 });
 
 it('shows instances that appear later by themselves, 40 at most, and says how many are left out', async () => {
-  await open('later', { nodes: 'line-*', instances: 'motor-00' });
+  const panel = { ...GAUGE, metric: 'temperature' };
+  await open('later', { nodes: 'line-*', instances: 'motor-00', panel });
   await expect.poll(count).toBe('3 instances');
+  const value = () => part('repeat-cell').first().locator('svg.dial').getAttribute('aria-label');
+  const goesOn = async () => {
+    const before = await value();
+    await expect.poll(value).not.toBe(before);
+  };
+  await goesOn();
   const start = (name: string) =>
     PlainNode.start(rig.oasis.channel, name, [{ name: 'motor-00', schema: SimulatedFleet.SCHEMA, hertz: 1 }]);
   later.push(...(await Promise.all(LINES.slice(3, 5).map(start))));
   await expect.poll(cells).toEqual([1, 2, 3, 4, 5].map((line) => `motor-00 (line-${line})`));
+  // The panels that were there before are still read.
+  for (let samples = 0; samples < 3; samples++) await goesOn();
+  // A narrow screen has other panels.
+  await visit.page.setViewportSize({ width: 390, height: 844 });
+  await expect.poll(() => part('stack').count()).toBe(1);
+  for (let samples = 0; samples < 3; samples++) await goesOn();
+  await visit.page.setViewportSize({ width: 1400, height: 844 });
+  await expect.poll(() => part('stack').count()).toBe(0);
+  for (let samples = 0; samples < 3; samples++) await goesOn();
   later.push(...(await Promise.all(LINES.slice(5).map(start))));
   await expect.poll(count).toMatch(/^40 of 44 instances are shown; 4 are left out/);
   expect((await cells()).slice(8, 11)).toEqual([9, 10, 11].map((line) => `motor-00 (line-${line})`));

@@ -219,7 +219,7 @@ fn resumed<'a>(
     downloads: Downloads,
 ) -> anyhow::Result<(&'a dyn Method, RunFolder)> {
     let mut folder = RunFolder::open(path)?;
-    let (method, _) = find(methods, &folder.record.experiment)?;
+    let (method, experiment) = find(methods, &folder.record.experiment)?;
     let (began, here) = (&folder.record.machine, Machine::here());
     ensure!(
         began.is_same(&here),
@@ -227,6 +227,11 @@ fn resumed<'a>(
         began.description,
         began.memory_mb
     );
+    let record = &folder.record;
+    let fresh = RunRecord::new(&experiment, record.choice.clone(), BTreeMap::new(), Vec::new());
+    if let Some(reason) = record.other_build(&fresh) {
+        bail!("{reason}: begin another run here, --only chooses its cells");
+    }
     folder.record.servers = method.prepare(&run::servers(&folder.record.cells), downloads);
     folder.write_record()?;
     Ok((method, folder))

@@ -95,7 +95,7 @@ pub struct Plan {
     /// Values for all its cells.
     #[serde(default)]
     pub set: Values,
-    /// Factors for the values of its blocks, which stay the publication's.
+    /// Factors for its values and those of its blocks, which stay the publication's.
     #[serde(default)]
     pub scale: BTreeMap<String, f64>,
     /// Numbers of the figures that its cells complete; a test compares them with the cells.
@@ -191,6 +191,22 @@ pub struct Fact {
     pub paper: BTreeMap<String, f64>,
     /// Measures that the number needs beside it: what was delivered, of how much.
     pub delivered: Option<[String; 2]>,
+    /// Which numbers of ours agree with it.
+    #[serde(default)]
+    pub judgment: Judgment,
+}
+
+/// Numbers that agree with a number of the publication.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Judgment {
+    /// Numbers close to it.
+    #[default]
+    Close,
+    /// Numbers not above it.
+    AtMost,
+    /// Shares in percent that are close to it, and whose rest to 100 is close to its rest: a lag of 90 % delivers ten times as much as one of 99 %.
+    Share,
 }
 
 /// A difference to a server.

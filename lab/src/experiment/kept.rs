@@ -5,6 +5,7 @@ use super::{
     outcome::CellResult,
     record::{Machine, RunRecord},
 };
+use crate::cpu;
 use anyhow::{Context, ensure};
 use flate2::{Compression, read::GzDecoder, write::GzEncoder};
 use serde::{Deserialize, Serialize};
@@ -16,6 +17,8 @@ use std::{
 
 /// Upper bound of an unpacked run, bytes.
 const MAX_KEPT_RUN_BYTES: u64 = 256 << 20;
+/// Memory of one machine differs by at most one part in this many.
+const MEMORY_SHARE: u64 = 50;
 /// Ends the names of kept runs.
 const EXTENSION: &str = ".json.gz";
 
@@ -74,9 +77,28 @@ impl KeptRun {
 }
 
 impl Machine {
-    /// Whether numbers of this machine and of another one make one series.
+    /// Whether numbers of this machine and of another one make one series: a new kernel may have other memory for itself.
     pub fn is_same(&self, other: &Self) -> bool {
-        (&self.description, self.memory_mb) == (&other.description, other.memory_mb)
+        let most = self.memory_mb.max(other.memory_mb);
+        let difference = self.memory_mb.abs_diff(other.memory_mb);
+        self.processor() == other.processor() && difference.saturating_mul(MEMORY_SHARE) <= most
+    }
+
+    /// Cores and model, without the kernel's version.
+    fn processor(&self) -> &str {
+        self.description.rsplit_once(cpu::KERNEL).map_or(&*self.description, |(processor, _)| processor)
+    }
+}
+
+impl RunRecord {
+    /// Why a run cannot be continued by a build; none if it can.
+    pub fn other_build(&self, here: &Self) -> Option<String> {
+        let build = |record: &Self| {
+            let optimized = if record.is_release { "with" } else { "without" };
+            format!("of commit {}, {optimized} optimizations", record.commit)
+        };
+        let (began, here) = (build(self), build(here));
+        (began != here).then(|| format!("the run began with a build {began}, and this is one {here}"))
     }
 }
 
@@ -112,6 +134,37 @@ mod tests {
         let again = KeptRun::of(&run).expect("the run");
         let text = |run: &KeptRun| serde_json::to_string(run).expect("text");
         assert_eq!(text(&again), text(&kept));
+    }
+
+    #[test]
+    fn a_machine_with_another_kernel_is_the_same_machine() {
+        let here = Machine::here();
+        let with = |description: &str, memory_mb| Machine {
+            description: description.into(),
+            memory_mb,
+            ..here.clone()
+        };
+        let machine = with("2 cores of a processor, Linux 6.1.0", 10_000);
+        assert!(machine.is_same(&with("2 cores of a processor, Linux 6.2.0", 9_900)));
+        for other in [
+            with("4 cores of a processor, Linux 6.1.0", 10_000),
+            with("2 cores of another processor, Linux 6.1.0", 10_000),
+            with("2 cores of a processor, Linux 6.1.0", 9_700),
+        ] {
+            assert!(!machine.is_same(&other) && !other.is_same(&machine), "{other:?}");
+        }
+    }
+
+    #[test]
+    fn a_run_is_continued_by_the_build_that_began_it_only() {
+        let experiment = Experiment::parse(WindComm.declaration()).expect("the declaration");
+        let choice = Choice { plan: "quick".into(), set: Lists::new(), only: Lists::new(), repeat: 1 };
+        let began = RunRecord::new(&experiment, choice, BTreeMap::new(), Vec::new());
+        assert_eq!(began.other_build(&began.clone()), None);
+        let later = RunRecord { commit: "0123456".into(), ..began.clone() };
+        assert!(began.other_build(&later).expect("a reason").contains("one of commit 0123456"));
+        let faster = RunRecord { is_release: !began.is_release, ..began.clone() };
+        assert!(began.other_build(&faster).expect("a reason").contains("with optimizations"));
     }
 
     #[test]

@@ -169,7 +169,8 @@ impl Choice {
             plan.scale.iter().filter(|(name, _)| !block.scale.contains_key(*name)).chain(&block.scale)
         {
             // Values of the command line are not scaled.
-            let is_scaled = block.values.contains_key(name) && !self.set.contains_key(name);
+            let is_declared = block.values.contains_key(name) || plan.set.contains_key(name);
+            let is_scaled = is_declared && !self.set.contains_key(name);
             if let Some(value) = settings.get_mut(name).filter(|_| is_scaled) {
                 *value = value.scaled(*factor);
             }

@@ -21,7 +21,8 @@ export function timeSplits(min: number, max: number, step: number): number[] {
   if (last !== -zone) {
     // The clock is changed between them: whole steps of the time that is shown, each as often as it comes.
     const end = max + Math.max(-zone, last);
-    for (let tick = Math.ceil((min - zone) / step) * step; tick <= end; tick += step)
+    const first = Math.ceil((min + Math.min(-zone, last)) / step) * step;
+    for (let tick = first; tick <= end; tick += step)
       ticks.push(...timesShownAs(tick).filter((time) => time >= min && time <= max));
     return ticks.sort((one, other) => one - other);
   }

@@ -34,8 +34,11 @@ const MAX_PARSED = 200;
 /** Parses an expression of a layout, once; undefined if it is none. */
 export function parseKnown(text: string): Syntax | undefined {
   if (!parsed.has(text)) {
-    // A page has a few expressions; a hostile layout must not fill the memory.
-    if (parsed.size >= MAX_PARSED) parsed.clear();
+    // A page has a few expressions; a hostile layout must not fill the memory. The oldest is the first.
+    for (const oldest of parsed.keys()) {
+      if (parsed.size < MAX_PARSED) break;
+      parsed.delete(oldest);
+    }
     parsed.set(text, parsedOrNot(text));
   }
   return parsed.get(text);

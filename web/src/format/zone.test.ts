@@ -68,6 +68,12 @@ describe('times', () => {
       timeTicks(timeSplits(from, from + hours * hour, step * hour));
     expect(labels(autumn, 5, 1)).toEqual(['10-25', '01:00', '02:00 +02', '02:00 +01', '03:00', '04:00']);
     expect(labels(autumn, 25, 6)).toEqual(['10-25', '06:00', '12:00', '18:00', '10-26']);
+    // From the first to the second pass of the hour that comes twice.
+    const [from, to] = [Date.UTC(2026, 9, 25, 0, 45), Date.UTC(2026, 9, 25, 1, 40)];
+    expect(timeTicks(timeSplits(from, to, hour / 6))).toEqual([
+      '02:50 +02',
+      ...['02:00 +01', '02:10 +01', '02:20 +01', '02:30 +01', '02:40 +01'],
+    ]);
     const spring = Date.UTC(2026, 2, 28, 23);
     expect(labels(spring, 4, 1)).toEqual(['03-29', '01:00', '03:00', '04:00', '05:00']);
     expect(labels(spring, 23, 6)).toEqual(['03-29', '06:00', '12:00', '18:00', '03-30']);

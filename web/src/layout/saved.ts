@@ -39,18 +39,16 @@ export function currentLayout(): LayoutDocument {
   };
 }
 
-/** A layout with the time that the page shows now. */
+/** A layout with the time that the page shows now, and what is drawn over it. */
 export function atTimeShown({ range: _, ago: __, ...layout }: LayoutDocument): LayoutDocument {
-  return layout;
+  return { ...layout, ...(compareAgo.peek() !== 0 && { ago: compareAgo.peek() }) };
 }
 
 export function applyLayout(layout: LayoutDocument): void {
   geometry.value = layout.geometry;
   panels.value = layout.panels;
-  if (layout.range) {
-    range.value = layout.range;
-    compareAgo.value = layout.ago ?? 0;
-  }
+  if (layout.range) range.value = layout.range;
+  compareAgo.value = layout.ago ?? 0;
   annotations.value = layout.annotations ?? [];
   loaded.value++;
 }
@@ -139,7 +137,7 @@ function save(): void {
   // A dashboard leaves the layout alone that this browser shows without one.
   if (dashboard.peek()) return;
   try {
-    localStorage.setItem(STORED, JSON.stringify({ ...currentLayout(), range: undefined }));
+    localStorage.setItem(STORED, JSON.stringify({ ...currentLayout(), range: undefined, ago: undefined }));
   } catch {
     // Storage is not allowed: the address still contains the layout.
   }

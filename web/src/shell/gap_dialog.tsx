@@ -101,12 +101,16 @@ async function readLog(node: string, from: number, to: number, signal: AbortSign
   if (targets.length === 0) return { lines: [], note: words.noLog };
   const [first, last] = [byNode(node, from - AROUND_MS), byNode(node, to + AROUND_MS)].map(nanos);
   const filter = { text: '', level: '', fields: [], targets, from: first, until: last };
-  const { records, next } = await searchRecords({ ...filter, order: 'oldest' }, MAX_LINES, undefined, signal);
+  const page = await searchRecords({ ...filter, order: 'oldest' }, MAX_LINES, undefined, signal);
+  const { records, reached, next } = page;
   const lines = records.map((record) => {
     const { level, message } = shownRecord(record, []);
     return { key: record.key, time: byBrowser(node, record.time), kind: level, text: message };
   });
-  return { lines, ...(next !== undefined && { note: words.more(MAX_LINES) }) };
+  if (next === undefined) return { lines };
+  if (records.length >= MAX_LINES) return { lines, note: words.more(MAX_LINES) };
+  // A page also ends when it has read enough.
+  return { lines, note: words.stopped(reached === undefined ? '' : formatInstant(byBrowser(node, reached))) };
 }
 
 async function readAlarms(node: string, from: number, to: number, signal: AbortSignal): Promise<ReadLines> {

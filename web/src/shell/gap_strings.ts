@@ -10,6 +10,8 @@ export const gapStrings = {
   noAlarms: 'No alarm changed in this time.',
   reading: 'Reading\u2026',
   more: (count: number) => `Only the first ${count} are listed.`,
+  stopped: (time: string) =>
+    `The search stopped${time && ` at ${time}`}: later records of this time were not searched.`,
   newest: (count: number) => `Only the newest ${count} are listed.`,
   moreNodes: (count: number) => `${count} more nodes: open a chart of them alone.`,
   entry: (kind: string, rule: string, instance: string) => `${kind}: ${rule} of ${instance}`,

@@ -49,8 +49,8 @@ export interface PanelLogic<C = PanelContent> {
   settings?(content: C): SettingParts;
   /** Returns the content of a panel within this one, by its key. */
   inner?(content: C, key: string): PanelContent;
-  /** Returns the content once a panel within this one was changed. */
-  withInner?(content: C, key: string, changed: PanelContent): C;
+  /** Returns the content once a panel within this one was changed; undefined if it cannot have the change. */
+  withInner?(content: C, key: string, changed: PanelContent): C | undefined;
 }
 
 let kinds: ReadonlyMap<string, PanelLogic> = new Map();

@@ -1,7 +1,9 @@
 import { computed, signal } from '@preact/signals';
+import { strings } from '../strings/strings.ts';
 import { keyOf, type Target } from '../wire/target.ts';
 import { activeDock } from './active_dock.ts';
 import { openDialog } from './dialogs.ts';
+import { notify } from './notice.ts';
 import { logicOf, type PanelContent, type PanelSpec, type SingleKind, targetsOf } from './panel_kinds.ts';
 
 /** The open panels in the order of opening. The layout decides where they are. */
@@ -88,10 +90,14 @@ export function closePanel(id: string): void {
   panels.value = panels.peek().filter((spec) => spec.id !== id);
 }
 
-/** Changes the content of a panel in its place. */
+/** Changes the content of a panel in its place; says so if the panel that it is within cannot have the change. */
 export function changePanel(id: string, content: PanelContent): void {
   const { outer, key } = outerOf(id, panels.peek());
-  const whole = (outer && logicOf(outer.kind).withInner?.(outer, key, content)) ?? content;
+  const whole = outer ? logicOf(outer.kind).withInner?.(outer, key, content) : content;
+  if (!whole) {
+    notify(strings.panels.cannotChange);
+    return;
+  }
   const changed = outer?.id ?? id;
   panels.value = panels.peek().map((spec) => (spec.id === changed ? { ...whole, id: changed } : spec));
 }

@@ -11,6 +11,7 @@ export const panelsStrings = {
     loadAgain: 'Load again',
     settings: 'Panel settings (i)',
     cannotAdd: 'This chart has these numbers already, or cannot draw them.',
+    cannotChange: 'The panels of the other instances cannot have this change.',
     noSettings: 'The active panel has no settings: charts, gauges and numbers do.',
     close: (title: string) => `Close ${title}`,
     maximize: (title: string) => `Maximize ${title} (m)`,

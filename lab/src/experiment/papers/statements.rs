@@ -1,11 +1,11 @@
 //! Statements of the papers, and how they are answered from numbers: those that the papers print, and ours.
 
 use super::super::{
-    declaration::{Experiment, Fact},
+    declaration::{Experiment, Fact, Judgment},
     report::{
         coverage::changes_of,
         estimate::number,
-        groups::{Group, Groups},
+        groups::{Group, Groups, closest},
     },
     value::{Lists, Values},
 };
@@ -41,6 +41,9 @@ pub struct Statement {
     /// Deviation within which it holds, if not [`TOLERANCE`].
     #[serde(default)]
     within: Option<f64>,
+    /// Which numbers of ours agree with the paper's.
+    #[serde(default)]
+    judgment: Judgment,
     /// Why it cannot be asked any more, or not here.
     reason: Option<String>,
     /// Its answer, where that is no number.
@@ -106,16 +109,23 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// The verdict of a paper's number and ours. A zero holds as far as another number may deviate.
-    pub fn of(paper: Option<f64>, ours: Option<f64>, within: f64) -> Self {
-        let deviation = match (paper, ours) {
-            (_, None) => return Self::NotMeasured,
-            (None, _) => return Self::HereOnly,
-            (Some(0.0), Some(ours)) => ours.abs(),
-            (Some(paper), Some(ours)) => (ours / paper - 1.0).abs(),
+    /// The verdict of a paper's number and ours.
+    pub fn of(paper: Option<f64>, ours: Option<f64>, within: f64, judgment: Judgment) -> Self {
+        let Some(ours) = ours else { return Self::NotMeasured };
+        let Some(paper) = paper else { return Self::HereOnly };
+        let holds = match judgment {
+            Judgment::Close => is_close(paper, ours, within),
+            Judgment::AtMost => ours <= paper,
+            Judgment::Share => is_close(paper, ours, within) && is_close(100.0 - paper, 100.0 - ours, within),
         };
-        if deviation <= within { Self::Holds } else { Self::DoesNotHold }
+        if holds { Self::Holds } else { Self::DoesNotHold }
     }
+}
+
+/// Whether a number deviates little. A zero holds as far as another number may deviate.
+fn is_close(paper: f64, ours: f64, within: f64) -> bool {
+    let deviation = if paper == 0.0 { ours } else { ours / paper - 1.0 };
+    deviation.abs() <= within
 }
 
 impl fmt::Display for Verdict {
@@ -147,7 +157,7 @@ impl Statement {
         let of = self.of.as_ref();
         let (all, measured) = (
             of.map(|of| of.printed(experiment)).unwrap_or_default(),
-            of.map(|of| of.ours(groups)).unwrap_or_default(),
+            of.map(|of| of.ours(experiment, groups)).unwrap_or_default(),
         );
         let values: Vec<f64> = measured.iter().map(|(_, value)| *value).collect();
         let (printed, ours) = (of.and_then(|of| of.kind(&all)), of.and_then(|of| of.kind(&values)));
@@ -162,7 +172,9 @@ impl Statement {
         let verdict = match (&self.reason, &self.answer) {
             (Some(reason), _) => format!("cannot be asked: {reason}"),
             (None, Some(answer)) => answer.clone(),
-            (None, None) => Verdict::of(self.paper, ours, self.within.unwrap_or(TOLERANCE)).to_string(),
+            (None, None) => {
+                Verdict::of(self.paper, ours, self.within.unwrap_or(TOLERANCE), self.judgment).to_string()
+            }
         };
         Answer {
             paper: self.paper.map_or("–".into(), |paper| paper.to_string()),
@@ -190,8 +202,8 @@ impl Statistic {
         experiment.facts.iter().filter(is_meant).filter_map(value).collect()
     }
 
-    /// The median of each cell of ours.
-    fn ours<'a>(&'a self, groups: &'a Groups) -> Vec<(&'a Group, f64)> {
+    /// The median of each cell of ours that is closest to the paper's.
+    fn ours<'a>(&'a self, experiment: &Experiment, groups: &'a Groups) -> Vec<(&'a Group, f64)> {
         let own = groups.matching(&self.filter).filter(|group| group.cell.server == self.server);
         let value = |group: &Group| {
             let of = |server: &str| {
@@ -202,7 +214,8 @@ impl Statistic {
             };
             self.quotient(of)
         };
-        own.filter_map(|group| Some((group, value(group)?))).collect()
+        let own = closest(experiment, &Lists::new(), own.filter(|group| value(group).is_some()));
+        own.into_iter().filter_map(|group| Some((group, value(group)?))).collect()
     }
 
     fn quotient(&self, of: impl Fn(&str) -> Option<f64>) -> Option<f64> {
@@ -227,8 +240,15 @@ impl Statistic {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{
+        super::super::{
+            Choice,
+            outcome::{CellResult, Measured, Outcome},
+        },
+        *,
+    };
     use crate::experiments::EXPERIMENTS;
+    use std::collections::BTreeMap;
 
     fn experiment(name: &str) -> Experiment {
         let mut declared =
@@ -268,7 +288,7 @@ mod tests {
 
     #[test]
     fn a_number_of_ours_decides_the_verdict() {
-        let of = |paper, ours| Verdict::of(paper, ours, TOLERANCE);
+        let of = |paper, ours| Verdict::of(paper, ours, TOLERANCE, Judgment::Close);
         assert_eq!(of(Some(100.0), Some(109.0)), Verdict::Holds);
         assert_eq!(of(Some(100.0), Some(89.0)), Verdict::DoesNotHold);
         assert_eq!(
@@ -276,5 +296,54 @@ mod tests {
             (Verdict::Holds, Verdict::DoesNotHold)
         );
         assert_eq!((of(Some(1.0), None), of(None, Some(1.0))), (Verdict::NotMeasured, Verdict::HereOnly));
+    }
+
+    /// Both plans of mueller, of which every cell has one value in a run and another one in the other.
+    #[test]
+    fn a_scaled_cell_does_not_count_beside_one_with_the_papers_values() {
+        let mueller = experiment("mueller");
+        let results = [("quick", 100.0), ("paper", 1.0)].into_iter().flat_map(|(plan, imbalance)| {
+            let choice = Choice { plan: plan.into(), set: Lists::new(), only: Lists::new(), repeat: 1 };
+            let measures = BTreeMap::from([("imbalance".to_owned(), imbalance)]);
+            choice.cells(&mueller).expect("cells").into_iter().map(move |cell| CellResult {
+                cell,
+                began: String::new(),
+                seconds: 1.0,
+                outcome: Outcome::Measured(Measured { measures: measures.clone(), ..Measured::default() }),
+            })
+        });
+        let groups = Groups::of_results(results);
+        let statements = Statements::declared().expect("the statements");
+        let is_meant =
+            |statement: &&Statement| statement.of.as_ref().is_some_and(|of| of.measure == "imbalance");
+        let statement = statements.of("mueller").find(is_meant).expect("a statement");
+        let Answer { ours, notes, .. } = statement.answer(&mueller, &groups);
+        assert_eq!(ours, "1");
+        assert!(!notes.contains("RATE") && !notes.contains("HOLD"), "{notes}");
+    }
+
+    #[test]
+    fn an_upper_bound_holds_below_it_only() {
+        let of = |ours| Verdict::of(Some(301.0), Some(ours), TOLERANCE, Judgment::AtMost);
+        assert_eq!([of(150.0), of(301.0)], [Verdict::Holds; 2]);
+        assert_eq!(of(301.1), Verdict::DoesNotHold);
+    }
+
+    #[test]
+    fn a_lag_holds_if_as_little_was_delivered() {
+        let of = |paper, ours| Verdict::of(Some(paper), Some(ours), TOLERANCE, Judgment::Share);
+        assert_eq!([of(99.18, 99.2), of(0.0, 0.05)], [Verdict::Holds; 2]);
+        assert_eq!([of(99.18, 90.0), of(99.18, 98.0), of(0.0, 5.0)], [Verdict::DoesNotHold; 3]);
+    }
+
+    #[test]
+    fn each_door_is_asked_whether_it_delivered_in_time() {
+        let statements = Statements::declared().expect("the statements");
+        let of_time = statements.of("windcomm").filter_map(|statement| {
+            let of = statement.of.as_ref().filter(|of| of.measure == "delivered_after_s")?;
+            assert_eq!((statement.judgment, statement.paper), (Judgment::AtMost, Some(301.0)));
+            Some(&*of.server)
+        });
+        assert_eq!(of_time.collect::<BTreeSet<_>>(), BTreeSet::from(["longpoll", "poll", "websocket"]));
     }
 }

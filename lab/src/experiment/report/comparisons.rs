@@ -3,10 +3,10 @@
 use super::{
     super::{
         declaration::{Comparison, Experiment, SERVER, Tally},
-        value::{Value, Values},
+        value::{Lists, Value, Values},
     },
     figures::describe,
-    groups::{Group, Groups},
+    groups::{Group, Groups, closest},
 };
 use crate::{
     statistics::{Sample, Welch},
@@ -101,8 +101,10 @@ fn printed(experiment: &Experiment, comparison: &Comparison) -> Vec<PairRow> {
 
 fn rows(experiment: &Experiment, groups: &Groups, comparison: &Comparison) -> Vec<PairRow> {
     let mut rows = Vec::new();
-    for (index, one) in groups.0.iter().enumerate() {
-        let others = groups.0[index + 1..].iter().filter(|other| other.cell.settings == one.cell.settings);
+    let measured = groups.0.iter().filter(|group| !samples(group, comparison).is_empty());
+    let groups = &closest(experiment, &Lists::new(), measured)[..];
+    for (index, one) in groups.iter().enumerate() {
+        let others = groups[index + 1..].iter().filter(|other| other.cell.settings == one.cell.settings);
         for other in others {
             let repetitions = samples(one, comparison).into_iter().zip(samples(other, comparison));
             for (number, (first, second)) in repetitions.enumerate() {
@@ -174,10 +176,10 @@ fn title(experiment: &Experiment, server: &str) -> String {
 }
 
 /// The values in which these cells differ from others.
-fn varied(experiment: &Experiment, groups: &Groups, group: &Group) -> String {
+fn varied(experiment: &Experiment, groups: &[&Group], group: &Group) -> String {
     let is_varied = |name: &str| {
         let own: Option<&Value> = group.cell.settings.get(name);
-        groups.0.iter().any(|other| other.cell.settings.get(name) != own)
+        groups.iter().any(|other| other.cell.settings.get(name) != own)
     };
     let settings: &Values = &group.cell.settings;
     let values = settings.iter().filter(|(name, _)| is_varied(name));

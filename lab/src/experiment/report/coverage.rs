@@ -81,12 +81,15 @@ pub fn changes_of(experiment: &Experiment, points: &Lists, group: &Group) -> BTr
     let change = |variable: &Variable| {
         let (setting, of_paper) =
             (group.cell.settings.get(&variable.name)?, group.cell.stands_for.get(&variable.name)?);
-        let allowed = points.get(&variable.name).unwrap_or(&variable.paper);
-        if allowed.is_empty() || !matters(variable, group) {
+        if !matters(variable, group) {
             return None;
         }
         if setting != of_paper {
             return Some(format!("{}={setting} for {of_paper}", variable.name));
+        }
+        let allowed = points.get(&variable.name).unwrap_or(&variable.paper);
+        if allowed.is_empty() {
+            return None;
         }
         let allowed_text: Vec<_> = allowed.iter().map(Value::to_string).collect();
         (!allowed.contains(setting))
@@ -233,5 +236,33 @@ mod tests {
         assert_eq!(status("windcomm", "paper", "table 1"), "scaled: BROWSER=chromium for firefox");
         assert!(status("frizelle", "quick", "12").contains("NUMTHREADS=2000 for 20000"));
         assert!(status("frizelle", "default", "5").starts_with("not reproduced: no cell"));
+    }
+
+    #[test]
+    fn a_figure_shows_no_scaled_cells_beside_those_of_the_publication() {
+        let experiment = experiments().find(|known| known.name == "mueller").expect("an experiment");
+        let figures = |plans: &[&str]| {
+            let cells = plans.iter().flat_map(|plan| cells(&experiment, plan)).collect();
+            let drawn = drawn(&experiment, cells);
+            drawn.into_iter().find(|figure| figure.number == "connections-concurrent").expect("a figure")
+        };
+        let (of_paper, of_both) = (figures(&["paper"]), figures(&["quick", "paper"]));
+        assert_eq!(of_both.status, of_paper.status);
+        let drawings =
+            |figure: &DrawnFigure| figure.panels.iter().map(|panel| panel.svg.clone()).collect::<Vec<_>>();
+        assert!(!of_both.panels.is_empty());
+        assert_eq!(drawings(&of_both), drawings(&of_paper));
+    }
+
+    #[test]
+    fn a_figure_that_admits_any_value_says_that_cells_are_scaled() {
+        assert_eq!(
+            status("mueller", "quick", "connections-concurrent"),
+            "scaled: HOLD=2 for 60, RAMP=8 for 150, RATE=224 for 56, SERVER_CORES=1 for 8, WORKERS=2 for 30"
+        );
+        assert_eq!(
+            status("mueller", "paper", "connections-concurrent"),
+            "scaled: SERVER_CORES=1 for 8, WORKERS=2 for 30"
+        );
     }
 }

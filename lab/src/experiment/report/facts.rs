@@ -2,7 +2,7 @@
 
 use super::{
     super::{
-        declaration::{Experiment, Fact},
+        declaration::{Experiment, Fact, Judgment},
         value::Lists,
     },
     coverage::changes_of,
@@ -22,6 +22,9 @@ pub struct ComparedFact {
     pub what: String,
     /// One for each server that has a number there or here.
     pub rows: Vec<FactRow>,
+    /// Which numbers of ours agree with the publication's.
+    #[serde(skip)]
+    pub judgment: Judgment,
 }
 
 /// One server.
@@ -75,6 +78,7 @@ pub fn compare(experiment: &Experiment, groups: &Groups) -> Vec<ComparedFact> {
             place: fact.place.clone(),
             what: fact.what.clone(),
             rows: names.into_iter().filter_map(row).collect(),
+            judgment: fact.judgment,
         }
     });
     compared.collect()

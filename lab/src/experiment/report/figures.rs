@@ -8,7 +8,7 @@ use super::{
     coverage::Coverage,
     curves::Content,
     estimate::number,
-    groups::{Group, Groups},
+    groups::{Group, Groups, closest},
     plot::plot,
 };
 use serde::Serialize;
@@ -62,7 +62,7 @@ pub fn draw(experiment: &Experiment, groups: &Groups) -> Vec<DrawnFigure> {
 fn drawn(experiment: &Experiment, groups: &Groups, figure: &Figure) -> DrawnFigure {
     let content = Content::of(figure);
     let has = |group: &&Group| content.is_some_and(|content| content.is_in(group));
-    let shown: Vec<&Group> = groups.matching(&figure.filter).filter(has).collect();
+    let shown = closest(experiment, &figure.points, groups.matching(&figure.filter).filter(has));
     let wanted = wanted_panels(experiment, figure, &shown);
     let panels: Vec<Panel> =
         wanted.iter().filter_map(|value| panel(experiment, figure, value, &shown)).collect();

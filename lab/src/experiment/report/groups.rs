@@ -2,11 +2,13 @@
 
 use super::{
     super::{
+        declaration::Experiment,
         folder::RunFolder,
         outcome::{CellResult, Measured},
         plan::Cell,
-        value::Values,
+        value::{Lists, Values},
     },
+    coverage::changes_of,
     estimate::Estimate,
 };
 
@@ -46,6 +48,26 @@ impl Groups {
     pub fn matching<'a>(&'a self, filter: &'a Values) -> impl Iterator<Item = &'a Group> {
         self.0.iter().filter(|group| group.cell.matches(filter))
     }
+}
+
+/// Keeps, of groups that stand for the same values of the same server, the one that is closest to the publication: a scaled cell is no repetition of one that has
+/// the publication's values, and would be drawn, averaged and counted beside it. `points` are those of the figure.
+pub fn closest<'a>(
+    experiment: &Experiment,
+    points: &Lists,
+    groups: impl IntoIterator<Item = &'a Group>,
+) -> Vec<&'a Group> {
+    let mut kept: Vec<(&Group, usize)> = Vec::new();
+    for group in groups {
+        let changes = changes_of(experiment, points, group).len();
+        let stands_for = |group: &'a Group| (&group.cell.server, &group.cell.stands_for);
+        match kept.iter_mut().find(|(known, _)| stands_for(known) == stands_for(group)) {
+            Some((known, fewest)) if changes < *fewest => (*known, *fewest) = (group, changes),
+            Some(_) => {}
+            None => kept.push((group, changes)),
+        }
+    }
+    kept.into_iter().map(|(group, _)| group).collect()
 }
 
 impl Group {

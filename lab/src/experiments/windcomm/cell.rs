@@ -143,6 +143,7 @@ mod tests {
         PageResult {
             door: "poll".into(),
             latencies,
+            delivered_after: 300_000.0,
             handovers: Vec::new(),
             offsets,
             browser: String::new(),

@@ -18,6 +18,8 @@ pub struct PageResult {
     pub door: String,
     /// From the reading of the sensor until the browser had it, milliseconds.
     pub latencies: Vec<f64>,
+    /// From the first reading of the sensor until the browser had the last one, milliseconds.
+    pub delivered_after: f64,
     /// Times from the first byte of a poll's answer in the browser until the page has it, milliseconds.
     pub handovers: Vec<f64>,
     /// The browser's clock minus the server's before the first reading and after the last one, milliseconds.

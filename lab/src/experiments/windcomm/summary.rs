@@ -63,7 +63,7 @@ fn add(
         ("latency_q3_ms", at(0.75)),
         ("latency_max_ms", at(1.0)),
         ("readings", count as f64),
-        ("delivered_after_s", delivered_after(&result.latencies)),
+        ("delivered_after_s", result.delivered_after / 1e3),
         ("handover_ms", handover),
         ("model_ms", expected),
         ("model_formula_ms", formula),
@@ -90,11 +90,6 @@ fn add(
     measured.series.insert(format!("{prefix}latency_ms"), series.collect());
     let distribution = (0..=100).map(|percent| (f64::from(percent), at(f64::from(percent) / 100.0)));
     measured.distributions.insert(format!("{prefix}latency_ms"), distribution.collect());
-}
-
-/// Seconds from a period before the first reading until the browser has the last one. The publication allows 5 minutes and 1 second for 1,200 readings.
-fn delivered_after(latencies: &[f64]) -> f64 {
-    PERIOD.as_secs_f64() * latencies.len() as f64 + latencies.last().copied().unwrap_or_default() / 1e3
 }
 
 /// The publication's three cases of a long poll.

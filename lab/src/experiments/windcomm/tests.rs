@@ -78,6 +78,7 @@ fn cells_measure_what_figures_and_numbers_name() {
     let result = |door: &Door| PageResult {
         door: door.name().into(),
         latencies: vec![40.0, 41.0, 42.0],
+        delivered_after: 7_542.0,
         handovers: vec![2.0],
         offsets: [0.0; 2],
         browser: "a browser".into(),
@@ -88,5 +89,11 @@ fn cells_measure_what_figures_and_numbers_name() {
         let results: Vec<_> = settings.doors.iter().map(result).collect();
         summary::measured(&settings, &results, &delays, &[])
     });
-    assert_eq!(experiment().unmeasured(&measured.collect::<Vec<_>>()), [""; 0]);
+    let measured: Vec<_> = measured.collect();
+    assert_eq!(experiment().unmeasured(&measured), [""; 0]);
+    // Two periods between three readings would be half a second: what the page saw counts.
+    let all = measured.iter().flat_map(|measured| &measured.measures);
+    let delivered: Vec<f64> =
+        all.filter(|(name, _)| name.ends_with("delivered_after_s")).map(|(_, value)| *value).collect();
+    assert!(!delivered.is_empty() && delivered.iter().all(|seconds| *seconds == 7.542), "{delivered:?}");
 }

@@ -1,6 +1,8 @@
 import { afterEach, expect, it } from 'vitest';
+import { notice } from '../../state/notice.ts';
 import { targetsOf } from '../../state/panel_kinds.ts';
 import { changePanel, findPanel, panels } from '../../state/panels.ts';
+import { strings } from '../../strings/strings.ts';
 import { keyOf } from '../../wire/target.ts';
 import { parsePanel } from '../descriptions.ts';
 import { isRepeatable, panelFor, repeated } from '../shared/repeated.ts';
@@ -91,4 +93,40 @@ it('changes all panels if one of them is changed', () => {
     },
   ]);
   expect(findPanel(`p2/${keyOf(other)}`)).toBeUndefined();
+});
+
+const neighbor = { node: engine.node, instance: 'engine 2' };
+
+it('takes no instance that it would confuse with the one that is repeated', () => {
+  const lines = { kind: 'series', sources: [{ target: engine, metrics: ['speed'] }], mode: 'lines' } as const;
+  panels.value = [{ id: 'p1', kind: 'repeat', ...repeated(lines) }];
+  const before = panels.value;
+  for (const target of [neighbor, other]) {
+    const shown = { target, metrics: ['speed'] };
+    const changed = { ...lines, sources: [shown, { target: engine, metrics: ['torque'] }] };
+    notice.value = '';
+    changePanel(`p1/${keyOf(target)}`, changed);
+    expect(panels.value).toBe(before);
+    expect(notice.value).toBe(strings.panels.cannotChange);
+    // Another instance of its node is one of the node of each panel.
+    const gearbox = { target: { node: target.node, instance: 'gearbox' }, metrics: ['torque'] };
+    changePanel(`p1/${keyOf(target)}`, { ...lines, sources: [shown, gearbox] });
+    expect(panels.value).not.toBe(before);
+    panels.value = before;
+  }
+});
+
+it('takes the look alone from a panel whose names could be those of two instances', () => {
+  const sources = [engine, neighbor].map((target) => ({ target, metrics: ['speed'] }));
+  const colors = { [`${keyOf(engine)} speed`]: 3, [`${keyOf(neighbor)} speed`]: 4 };
+  const lines = { kind: 'series', sources, mode: 'lines', settings: { colors } } as const;
+  const repeat = { id: 'p1', kind: 'repeat', ...repeated(lines) } as const;
+  panels.value = [repeat];
+  const id = `p1/${keyOf(neighbor)}`;
+  const shown = findPanel(id) as typeof lines & { id: string };
+  changePanel(id, { ...shown, settings: { ...shown.settings, title: 'x', min: 1 } });
+  const changed = [{ ...repeat, panel: { ...lines, settings: { title: 'x', min: 1, colors } } }];
+  expect(panels.value).toEqual(changed);
+  changePanel(id, { ...shown, sources: [{ target: neighbor, metrics: ['torque'] }] });
+  expect(panels.value).toEqual(changed);
 });

@@ -1,12 +1,14 @@
 import { lazy } from '../../components/lazy.tsx';
 import { isNumber } from '../../series/metrics.ts';
-import { logicOf, targetsOf } from '../../state/panel_kinds.ts';
+import { logicOf, type PanelContent, targetsOf } from '../../state/panel_kinds.ts';
 import { valuesOf } from '../../wire/fields.ts';
-import { keyOf, targetOfKey } from '../../wire/target.ts';
+import { isSame } from '../../wire/same.ts';
+import { keyOf, type Target, targetOfKey } from '../../wire/target.ts';
 import { describePanel } from '../shared/description.ts';
 import { sourcesOf } from '../shared/expressions.ts';
 import { parseName, present } from '../shared/parse.ts';
 import { isRepeatable, panelFor, type RepeatSettings, repeated, withoutId } from '../shared/repeated.ts';
+import type { PanelSettings } from '../shared/settings.ts';
 
 declare module '../../state/panel_kinds.ts' {
   interface PanelContents {
@@ -55,8 +57,17 @@ export const repeat = describePanel<'repeat'>({
   },
   withInner(content, key, changed) {
     const [first] = targetsOf(content.panel);
-    const panel = panelFor(withoutId(changed), targetOfKey(key), first);
-    return isRepeatable(panel) ? { ...content, panel } : content;
+    const target = targetOfKey(key);
+    const wanted = withoutId(changed);
+    if (!isRenamedBack(content.panel, first, target)) {
+      // Which of its instances is the repeated one is not known of this panel.
+      const shown = panelFor(content.panel, first, target);
+      return isSame(withLook(shown, wanted), wanted)
+        ? { ...content, panel: withLook(content.panel, wanted) }
+        : undefined;
+    }
+    const panel = panelFor(wanted, target, first);
+    return isRepeatable(panel) && isRenamedBack(wanted, target, first) ? { ...content, panel } : undefined;
   },
   choices: [
     {
@@ -74,6 +85,26 @@ export const repeat = describePanel<'repeat'>({
     },
   ],
 });
+
+/** Whether a panel that is given the names of another instance, and then its own, is what it was. */
+function isRenamedBack(panel: PanelContent, from: Target, to: Target): boolean {
+  // Expressions are written anew also with the same names.
+  return isSame(panelFor(panelFor(panel, from, to), to, from), panelFor(panel, from, from));
+}
+
+/** A panel with the title and the settings of another one, and its own colors, which have names of instances. */
+function withLook(panel: PanelContent, other: PanelContent): PanelContent {
+  const { title: _, settings: own, ...rest } = panel as Look;
+  const { title, settings } = other as Look;
+  const colors = own?.colors;
+  const look = settings || colors ? { ...settings, colors } : undefined;
+  return { ...rest, ...present('title', title), ...present('settings', look) } as PanelContent;
+}
+
+interface Look {
+  readonly title?: string;
+  readonly settings?: PanelSettings;
+}
 
 function pattern(json: unknown): string | undefined {
   return typeof json === 'string' && json !== '' && json.length <= MAX_PATTERN_LENGTH ? json : undefined;

@@ -1,4 +1,4 @@
-import { useComputed, useSignal } from '@preact/signals';
+import { computed, useComputed, useSignal } from '@preact/signals';
 import { useContext, useEffect, useMemo, useRef } from 'preact/hooks';
 import { InnerPanel } from '../../components/inner_panel.ts';
 import { NameText } from '../../components/name_text.tsx';
@@ -24,24 +24,22 @@ type Spec = SpecOf<'repeat'>;
 /** A panel for each instance that matches, with a bound and in groups by node. */
 export function RepeatPanel({ spec }: { spec: Spec }) {
   const { nodes, instances, types, labels, panel } = spec;
-  const isVisible = useVisible();
-  const found = useMemo(
-    () =>
+  const found = useMemo(() => {
+    const all = computed(() =>
+      matching(registry.value?.instances ?? [], { nodes, instances, types, labels }, labelsOf),
+    );
+    return {
       // The registry changes with each state of a node; the panels stay while the names are the same.
-      sameComputed(() => {
-        const all = matching(registry.value?.instances ?? [], { nodes, instances, types, labels }, labelsOf);
-        const shown = all.slice(0, MAX_REPEATED_PANELS);
-        return { shown: shown.map(({ node, instance }) => ({ node, instance })), count: all.length };
-      }),
-    [nodes, instances, types, labels],
-  );
-  const { shown, count } = found.value;
+      shown: sameComputed(() =>
+        all.value.slice(0, MAX_REPEATED_PANELS).map(({ node, instance }) => ({ node, instance })),
+      ),
+      count: sameComputed(() => all.value.length),
+    };
+  }, [nodes, instances, types, labels]);
+  const shown = found.shown.value;
+  const count = found.count.value;
   const [first] = targetsOf(panel);
-  useEffect(() => {
-    if (!isVisible.value) return;
-    const targets = shown.flatMap((target) => targetsOf(panelFor(panel, first, target)));
-    return borrow(`repeat ${spec.id}`, targets);
-  }, [shown, panel, first, spec.id, isVisible.value]);
+  useBorrowed(spec.id, panel, shown);
   const groups = groupsOf(shown);
   const cells = (targets: readonly Target[]) => (
     <div class={`repeat-grid is-${panel.kind}`}>
@@ -65,6 +63,20 @@ export function RepeatPanel({ spec }: { spec: Spec }) {
       </div>
     </section>
   );
+}
+
+/** Reads the instances of all panels as long as they are there. */
+function useBorrowed(id: string, panel: PanelContent, shown: readonly Target[]): void {
+  const release = useRef<(() => void) | undefined>(undefined);
+  useEffect(() => {
+    const [first] = targetsOf(panel);
+    const targets = shown.flatMap((target) => targetsOf(panelFor(panel, first, target)));
+    const before = release.current;
+    release.current = borrow(`repeat ${id}`, targets);
+    // Released first, all instances would lose their cells, and the open panels would keep the old ones.
+    before?.();
+  }, [shown, panel, id]);
+  useEffect(() => () => release.current?.(), []);
 }
 
 /** The instances of each node; one group if no node has several. */
@@ -183,7 +195,7 @@ function Bar({ spec, shown, count }: { spec: Spec; shown: number; count: number 
       {isOpen.value && (
         <div class="repeat-choice" data-testid="repeat-choice">
           {(['nodes', 'instances', 'types', 'labels'] as const).map((part) => (
-            <PatternField key={`${part} ${spec[part]}`} part={part} spec={spec} onChange={change} />
+            <PatternField key={part} part={part} spec={spec} onChange={change} />
           ))}
         </div>
       )}
@@ -199,6 +211,11 @@ function PatternField(props: {
 }) {
   const { part, spec, onChange } = props;
   const any = part === 'labels' ? '' : '*';
+  const value = spec[part];
+  const input = useRef<HTMLInputElement>(null);
+  useEffect(() => {
+    if (input.current && input.current.value !== value) input.current.value = value;
+  }, [value]);
   return (
     <label class="repeat-field">
       <span>{words.fields[part]}</span>
@@ -208,9 +225,15 @@ function PatternField(props: {
         maxLength={200}
         title={part === 'labels' ? words.labelsTip : words.patternTip}
         data-testid={`repeat-${part}`}
-        defaultValue={spec[part]}
+        defaultValue={value}
         spellcheck={false}
-        onChange={(event) => onChange({ [part]: event.currentTarget.value.trim() || any })}
+        ref={input}
+        onChange={(event) => {
+          const wanted = event.currentTarget.value.trim() || any;
+          // A value that stays the same is not drawn again.
+          event.currentTarget.value = wanted;
+          onChange({ [part]: wanted });
+        }}
       />
     </label>
   );

@@ -23,6 +23,8 @@ const hold = Number(parameters.get('hold') ?? 300);
 
 const [door, title] = DOORS[location.pathname];
 const latencies = [];
+/** When the node read the first reading of the run, and when the last one arrived. */
+let [first, last] = [0, 0];
 /** For each answer: from its first byte, which comes with its last one, until the page has it. */
 const handovers = [];
 const element = (id) => document.getElementById(id);
@@ -41,6 +43,8 @@ function note(t4, readings) {
     // What the door had before the page was ready is no reading of this run, and the first one may have waited for the connection.
     if (t0 >= begun) opened = Math.min(opened, t4);
     if (t0 < opened || latencies.length >= wanted) continue;
+    if (!latencies.length) first = t0;
+    last = t4;
     latencies.push(t4 - t0);
     draw(direction, speed);
   }
@@ -238,7 +242,7 @@ async function run() {
     error = `${caught}`;
   }
   offsets[1] = await offset();
-  const result = { door, latencies, handovers, offsets, browser: navigator.userAgent, error };
+  const result = { door, latencies, delivered_after: last - first, handovers, offsets, browser: navigator.userAgent, error };
   await fetch('/results', {
     method: 'POST',
     headers: { 'content-type': 'application/json' },

@@ -51,7 +51,7 @@ it('repeats a chart for all instances like it, by keys alone, and ends that', as
   const { page } = visit;
   await expect.poll(() => part('chart').count()).toBeGreaterThan(1);
   await page.keyboard.press('Control+k');
-  await page.keyboard.type('repeat for each speed');
+  await part('palette-field').fill('repeat for each speed');
   await expect.poll(() => part('palette-option').first().textContent()).toContain('Repeat for each instance');
   await page.keyboard.press('Enter');
   await expect.poll(count).toBe('4 instances');

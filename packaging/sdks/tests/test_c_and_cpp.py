@@ -79,7 +79,9 @@ def test_libraries_run_with_the_glibc_that_the_page_promises(workplace: Workplac
 def for_arm(arch: str, abi: str, processor: str, compiler: str, needs: str) -> object:
     reason = f"make package-c PACKAGE_ARCH={arch}; needs qemu-user-static and {needs}"
     is_missing = not any(DIST.glob(f"oasis-c-*-{arch}-*")) or shutil.which("qemu-arm-static") is None
-    return pytest.param(arch, abi, processor, compiler, id=arch, marks=pytest.mark.skipif(is_missing, reason=reason))
+    return pytest.param(
+        arch, abi, processor, compiler, id=arch, marks=pytest.mark.skipif(is_missing, reason=reason)
+    )
 
 
 ZIG = f"{ROOT}/target/venv-package/bin/python-zig cc -target arm-linux-gnueabihf.2.17"

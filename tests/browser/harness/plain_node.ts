@@ -146,10 +146,13 @@ export class PlainNode {
     return this.frame(BATCH, Buffer.concat([header, body]));
   }
 
+  /** Leaves the DAC. Samples that are sent afterwards go nowhere. */
   async stop(): Promise<void> {
     clearInterval(this.pinging);
+    if (this.socket.closed) return;
+    const closed = once(this.socket, 'close');
     this.socket.end();
-    await once(this.socket, 'close');
+    await closed;
   }
 
   private say(message: object): void {
@@ -157,6 +160,8 @@ export class PlainNode {
   }
 
   private frame(kind: number, body: Uint8Array): boolean {
+    // A timer of a fleet may fire while one of its nodes leaves: a write after the end would be an error of the socket.
+    if (this.socket.writableEnded) return false;
     const head = Buffer.alloc(5);
     head.writeUInt32LE(body.length + 1, 0);
     head.writeUInt8(kind, 4);

@@ -6,6 +6,10 @@
 use crate::experiment::Interrupt;
 use anyhow::{Context, ensure};
 use flate2::{Compression, read::MultiGzDecoder, write::GzEncoder};
+use rustix::{
+    event::{PollFd, PollFlags, Timespec, poll},
+    io::Errno,
+};
 use serde::{Deserialize, Serialize};
 use std::{
     collections::BTreeMap,
@@ -13,7 +17,6 @@ use std::{
     io::{self, BufRead, BufReader, ErrorKind, Read, Seek, SeekFrom, Write},
     net::{IpAddr, SocketAddr, TcpListener, TcpStream},
     path::{Path, PathBuf},
-    thread,
     time::{Duration, Instant},
 };
 use tempfile::{NamedTempFile, tempfile};
@@ -24,7 +27,7 @@ const MAX_ANSWER_FILE_BYTES: u64 = 8 << 30;
 const UPLOAD_IDLE_TIMEOUT: Duration = Duration::from_secs(30);
 /// Timeout of a peer's key.
 const KEY_TIMEOUT: Duration = Duration::from_secs(2);
-/// Interval between two checks for an upload and for Ctrl-C.
+/// Longest wait for a connection between two checks for Ctrl-C.
 const UPLOAD_POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// Address to which a process sends its answers.
@@ -117,7 +120,7 @@ impl Collector {
                         deadline = Instant::now() + UPLOAD_IDLE_TIMEOUT;
                     }
                 }
-                Err(error) if error.kind() == ErrorKind::WouldBlock => thread::sleep(UPLOAD_POLL_INTERVAL),
+                Err(error) if error.kind() == ErrorKind::WouldBlock => self.wait()?,
                 Err(error) => return Err(error.into()),
             }
         }
@@ -126,6 +129,15 @@ impl Collector {
         let path = self.path.display();
         ensure!(archived == answers, "{path} has {archived} answers, clients had {answers}");
         Ok(archived)
+    }
+
+    /// Waits for a connection.
+    fn wait(&self) -> anyhow::Result<()> {
+        let timeout = Timespec::try_from(UPLOAD_POLL_INTERVAL)?;
+        match poll(&mut [PollFd::new(&self.listener, PollFlags::IN)], Some(&timeout)) {
+            Ok(_) | Err(Errno::INTR) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
     }
 
     fn write(&self, files: impl Iterator<Item = File>) -> anyhow::Result<()> {
@@ -181,7 +193,7 @@ fn count(path: &Path) -> anyhow::Result<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::net::Ipv4Addr;
+    use std::{net::Ipv4Addr, thread};
 
     fn file(lines: &[&str]) -> AnswerFile {
         let mut file = AnswerFile::new().expect("a file");

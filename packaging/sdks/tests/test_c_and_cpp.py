@@ -84,14 +84,15 @@ def for_arm(arch: str, abi: str, processor: str, compiler: str, needs: str) -> o
     )
 
 
-ZIG = f"{ROOT}/target/venv-package/bin/python-zig cc -target arm-linux-gnueabihf.2.17"
+COMPILE = "-Iinclude -I. -o machine machine.c lib/liboasis.a"
+ZIG = f"{ROOT}/target/venv-package/bin/python-zig cc -target arm-linux-gnueabihf.2.17 {COMPILE} -lunwind"
 
 
 @pytest.mark.parametrize(
     ("arch", "abi", "processor", "compiler"),
     [
-        for_arm("armv5te", "gnueabi", "arm926", "arm-linux-gnueabi-gcc", "gcc-arm-linux-gnueabi"),
-        for_arm("armv7", "gnueabihf", "cortex-a7", f"{ZIG} -lunwind", "libc6-armhf-cross"),
+        for_arm("armv5te", "gnueabi", "arm926", f"arm-linux-gnueabi-gcc {COMPILE}", "gcc-arm-linux-gnueabi"),
+        for_arm("armv7", "gnueabihf", "cortex-a7", ZIG, "libc6-armhf-cross"),
     ],
 )
 def test_a_program_for_32_bit_arm_runs_under_qemu(
@@ -103,7 +104,7 @@ def test_a_program_for_32_bit_arm_runs_under_qemu(
     workplace.run(
         "oasis pdl compile --lang c -o . engine.pdl\n"
         "tar xf oasis-c-*.tar.gz --strip-components=1\n"
-        f"{compiler} -Iinclude -I. -o machine machine.c lib/liboasis.a -lpthread -ldl -lm\n"
+        f"{compiler} -lpthread -ldl -lm\n"
         f"qemu-arm-static -cpu {processor} -L /usr/arm-linux-{abi} ./machine"
     )
     dac.until_received("machine", "engine 1")

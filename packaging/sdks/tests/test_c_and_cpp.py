@@ -14,15 +14,11 @@ from pages import block
 
 def libraries(program: Path, workplace: Workplace) -> list[str]:
     """List the shared libraries that a program needs."""
-    return re.findall(
-        r"\(NEEDED\).*\[(.*)\]", workplace.run(f"readelf --dynamic {program}")
-    )
+    return re.findall(r"\(NEEDED\).*\[(.*)\]", workplace.run(f"readelf --dynamic {program}"))
 
 
 @pytest.fixture(name="project", params=["c", "cpp"])
-def a_project(
-    request: pytest.FixtureRequest, workplace: Workplace, dac: Dac
-) -> tuple[str, str]:
+def a_project(request: pytest.FixtureRequest, workplace: Workplace, dac: Dac) -> tuple[str, str]:
     """Write the files of a page; return its commands that link statically, and those after them that link otherwise."""
     workplace.take(f"oasis-c-*-{platform.machine()}-linux-gnu.tar.gz")
     language = request.param
@@ -39,9 +35,7 @@ def a_project(
     return static, f"{exported}\n{shared}./machine\n"
 
 
-def test_a_program_has_all_of_oasis_inside(
-    project: tuple[str, str], workplace: Workplace, dac: Dac
-) -> None:
+def test_a_program_has_all_of_oasis_inside(project: tuple[str, str], workplace: Workplace, dac: Dac) -> None:
     static, _ = project
     workplace.run(static)
     needed = libraries(workplace.folder / "machine", workplace)
@@ -50,16 +44,10 @@ def test_a_program_has_all_of_oasis_inside(
     dac.until_received("machine", "engine 1")
 
 
-def test_a_program_finds_the_shared_library(
-    project: tuple[str, str], workplace: Workplace, dac: Dac
-) -> None:
+def test_a_program_finds_the_shared_library(project: tuple[str, str], workplace: Workplace, dac: Dac) -> None:
     static, shared = project
     # Only what unpacks and generates.
-    workplace.run(
-        "\n".join(
-            line for line in static.splitlines() if not re.match(r"c\S* |\./", line)
-        )
-    )
+    workplace.run("\n".join(line for line in static.splitlines() if not re.match(r"c\S* |\./", line)))
     workplace.run(shared)
     assert "liboasis.so.0.1" in libraries(workplace.folder / "machine", workplace)
     dac.until_received("machine", "engine 1")
@@ -70,19 +58,13 @@ def test_a_project_of_cmake_finds_the_package_after_it_was_moved(
     library: str, workplace: Workplace, dac: Dac
 ) -> None:
     archive = workplace.take(f"oasis-c-*-{platform.machine()}-linux-gnu.tar.gz")
-    workplace.run(
-        f"tar xf {archive.name}; mkdir moved; mv {archive.name.removesuffix('.tar.gz')} moved"
-    )
+    workplace.run(f"tar xf {archive.name}; mkdir moved; mv {archive.name.removesuffix('.tar.gz')} moved")
     workplace.write("engine.pdl", block("sdk/cpp.md", "pdl"))
     workplace.write("machine.cpp", dac.at(block("sdk/cpp.md", "c++", "int main()")))
     lists = block("sdk/cpp.md", "cmake")
     assert "oasis::oasis_static)" in lists
     workplace.write("CMakeLists.txt", lists.replace("oasis::oasis_static", library))
-    workplace.run(
-        block("sdk/cpp.md", "sh", "CMAKE_PREFIX_PATH").replace(
-            "$PWD/oasis", "$PWD/moved/oasis"
-        )
-    )
+    workplace.run(block("sdk/cpp.md", "sh", "CMAKE_PREFIX_PATH").replace("$PWD/oasis", "$PWD/moved/oasis"))
     dac.until_received("machine", "engine 1")
 
 
@@ -90,23 +72,15 @@ def test_libraries_run_with_the_glibc_that_the_page_promises(
     workplace: Workplace,
 ) -> None:
     archive = workplace.take(f"oasis-c-*-{platform.machine()}-linux-gnu.tar.gz")
-    symbols = workplace.run(
-        f"tar xf {archive.name}; objdump -T oasis-c-*/lib/liboasis.so"
-    )
-    versions = {
-        tuple(map(int, text.split(".")))
-        for text in re.findall(r"GLIBC_([\d.]+)", symbols)
-    }
+    symbols = workplace.run(f"tar xf {archive.name}; objdump -T oasis-c-*/lib/liboasis.so")
+    versions = {tuple(map(int, text.split("."))) for text in re.findall(r"GLIBC_([\d.]+)", symbols)}
     assert (2, 2, 5) in versions or (2, 17) in versions
     assert max(versions) <= (2, 17)
 
 
 def for_arm(arch: str, abi: str, processor: str, compiler: str, needs: str) -> object:
     reason = f"make package-c PACKAGE_ARCH={arch}; needs qemu-user-static and {needs}"
-    is_missing = (
-        not any(DIST.glob(f"oasis-c-*-{arch}-*"))
-        or shutil.which("qemu-arm-static") is None
-    )
+    is_missing = not any(DIST.glob(f"oasis-c-*-{arch}-*")) or shutil.which("qemu-arm-static") is None
     return pytest.param(
         arch,
         abi,
@@ -124,9 +98,7 @@ MUSL = f"oasis-c-*-{platform.machine()}-linux-musl.tar.gz"
 
 
 @pytest.mark.skipif(not any(DIST.glob(MUSL)), reason="make package-c PACKAGE_LIBC=musl")
-def test_a_program_for_alpine_has_all_of_oasis_inside(
-    workplace: Workplace, dac: Dac
-) -> None:
+def test_a_program_for_alpine_has_all_of_oasis_inside(workplace: Workplace, dac: Dac) -> None:
     workplace.take(MUSL)
     workplace.write("engine.pdl", block("sdk/c.md", "pdl"))
     workplace.write("machine.c", dac.at(block("sdk/c.md", "c", "int main(")))

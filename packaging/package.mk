@@ -1,5 +1,5 @@
 # The packages of a release, in dist/. packaging/README.md says how a release is made.
-# No part of `make test`: a build takes 10 to 15 minutes, the tests 8, and both need root or a kernel that lends it.
+# No part of `make test`: each of two builds takes 10 to 15 minutes, the tests 8, and both need root or a kernel that lends it.
 
 ##@ Packages (dist/)
 
@@ -30,12 +30,12 @@ PACKAGE_COMMIT := $(shell git describe --always --abbrev=10 --dirty --exclude '*
 # Messages of panics name files of the sources, and not where this machine keeps them.
 PACKAGE_PATHS := --remap-path-prefix=$(CURDIR)=oasis --remap-path-prefix=$(or $(CARGO_HOME),$(HOME)/.cargo)/registry/src=registry
 
-.PHONY: package package-files package-static-files package-sdk-files package-binary package-static package-live-wheel package-deb package-rpm package-image package-chart package-sbom package-sums test-packages test-chart package-tools
+.PHONY: package package-files package-static-files package-sdk-files package-binary package-static package-npx package-live-wheel package-deb package-rpm package-image package-chart package-sbom package-sums test-packages test-chart package-tools
 
 package: ## Make everything that a release has, with checksums, bill of materials and signature
 	rm -rf dist
 	$(MAKE) package-sdks
-	$(MAKE) package-binary package-live-wheel package-deb package-rpm package-image package-chart package-sbom
+	$(MAKE) package-binary package-live-wheel package-deb package-rpm package-image package-chart package-sbom package-static package-npx
 	$(MAKE) package-sums
 
 # What `oasis init` takes; those of another release or processor are made again.
@@ -68,6 +68,9 @@ package-static-files: page target/venv-package/installed $(ABOUT) package-sdk-fi
 package-static: package-static-files ## The static program for any Linux, as a tarball and for pip on musl
 	packaging/tarball $(STATIC_TREE) $(PACKAGE_VERSION) $(PACKAGE_ARCH) dist linux-musl
 	packaging/wheel $(STATIC_TREE) $(PACKAGE_VERSION) $(PACKAGE_ARCH) musllinux_1_2 dist
+
+package-npx: package-static-files ## The static program for npm: `npx oasis-live`
+	packaging/npx/pack $(STATIC_TREE) $(PACKAGE_VERSION) $(PACKAGE_ARCH) dist
 
 package-live-wheel: package-files ## The program for pip: a wheel beside that of the SDK
 	packaging/wheel $(PACKAGE_TREE) $(PACKAGE_VERSION) $(PACKAGE_ARCH) manylinux_$(subst .,_,$(PACKAGE_GLIBC)) dist

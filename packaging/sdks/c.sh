@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Packs headers, libraries, pkg-config files and the CMake package for C and C++ into dist: `make package-c`. Of all
-# packages, only this one can be of 32-bit ARM: `make package-c PACKAGE_ARCH=armv7`, or armv5te.
+# packages, only this one can be of 32-bit ARM: `make package-c PACKAGE_ARCH=armv7`, or armv5te. That for Alpine:
+# `make package-c PACKAGE_LIBC=musl`.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 source packaging/sdks/version.sh
@@ -15,6 +16,11 @@ mkdir -p "$libraries" dist
 # With CARGO_UNSTABLE_BUILD_STD=std,panic_unwind and RUSTC_BOOTSTRAP=1, no library of rustup is needed.
 [[ -n ${CARGO_UNSTABLE_BUILD_STD:-} ]] || rustup target list --installed 2>/dev/null | grep -qx "$TARGET" || rustup target add "$TARGET"
 build=(cargo-zigbuild rustc --target "$TARGET.$GLIBC")
+if [[ $ABI == musl* ]]; then
+  # Without a C library inside: the program has it, and a shared library of musl would have a second one.
+  export RUSTFLAGS=-Ctarget-feature=-crt-static
+  build=(cargo-zigbuild rustc --target "$TARGET")
+fi
 if [[ $ARCH == armv5te ]]; then
   # The library of Zig needs instructions that an ARMv5 lacks; the cross compiler of Debian is for one.
   export CARGO_TARGET_ARMV5TE_UNKNOWN_LINUX_GNUEABI_LINKER=$TOOLS-gcc CC_armv5te_unknown_linux_gnueabi=$TOOLS-gcc

@@ -5,6 +5,8 @@ case $ARCH in
   armv7) ABI=gnueabihf TOOLS=arm-linux-gnueabihf ;;
   *) ABI=gnu TOOLS=$ARCH-linux-gnu ;;
 esac
+# PACKAGE_LIBC=musl: for Alpine.
+if [[ ${PACKAGE_LIBC:-gnu} == musl ]]; then ABI=${ABI/gnu/musl}; fi
 TARGET=$ARCH-unknown-linux-$ABI
 # The oldest glibc that Rust supports: Debian 8, Ubuntu 14.04, RHEL 7.
 GLIBC=2.17

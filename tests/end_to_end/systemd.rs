@@ -1,7 +1,8 @@
-//! Notifications to the service manager (`docs/reference/health.md`).
+//! The service manager, and the terminal, that a DAC was started from (`docs/reference/health.md`).
 
-use crate::harness::Oasis;
-use std::os::unix::net::UnixDatagram;
+use crate::harness::{Oasis, get, program};
+use rustix::process::Signal;
+use std::{os::unix::net::UnixDatagram, path::Path};
 
 fn next(socket: &UnixDatagram) -> String {
     let mut buffer = [0; 256];
@@ -21,4 +22,22 @@ fn a_dac_reports_to_systemd() {
     assert!(dac.stop().success());
     let last = std::iter::repeat_with(|| next(&socket)).find(|message| message != "WATCHDOG=1");
     assert_eq!(last.unwrap(), "STOPPING=1");
+}
+
+#[test]
+fn a_terminal_that_goes_away_ends_a_dac_in_order() {
+    let dac = Oasis::dac(&[]);
+    dac.send(Signal::HUP);
+    assert!(dac.ended().success());
+}
+
+#[test]
+fn a_dac_under_nohup_outlives_its_terminal() {
+    let mut nohup = program(Path::new("nohup"));
+    nohup.arg(env!("CARGO_BIN_EXE_oasis"));
+    let log = tempfile::tempfile().unwrap();
+    let dac = Oasis::dac_started_by(nohup, log, &[]);
+    dac.send(Signal::HUP);
+    assert!(get(&dac, "/api/v1/instances").is_object());
+    assert!(dac.stop().success());
 }

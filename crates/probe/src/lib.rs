@@ -87,13 +87,13 @@ mod schedule;
 mod schema_text;
 mod shared;
 mod shipper;
-mod sigterm;
 #[cfg(feature = "simulation")]
 pub mod simulation;
 mod spool;
 mod spooler;
 mod state;
 mod survive;
+mod termination;
 
 pub use clock::now_ns;
 pub use deadband::{DeadbandError, Deadbands};

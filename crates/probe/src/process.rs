@@ -6,7 +6,7 @@
 //!
 //! The counter does not notice `vfork` and `posix_spawn`, after which another program begins.
 
-pub use crate::sigterm::{at_sigterm, end_at_once};
+pub use crate::termination::{at_termination, end_at_once};
 use oasis_channel::Failure;
 use std::{
     io::{self, Write},

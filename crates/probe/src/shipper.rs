@@ -161,7 +161,11 @@ impl Attempts {
         if let Some(refusal) = refusal_of(&error) {
             self.on_refusal(refusal, outbox);
         }
-        if outbox.with(|held| held.closing) {
+        let (is_closing, is_received) = outbox.with(|held| (held.closing, held.spool.is_received()));
+        if is_closing {
+            if !is_received {
+                self.log_last(&target, &error.to_string(), has_connected);
+            }
             return;
         }
         self.refusals = if is_refused { self.refusals + 1 } else { 0 };
@@ -216,6 +220,15 @@ impl Attempts {
             self.logged.clear();
         }
         self.logged.insert(target, error.into());
+    }
+
+    /// Logs the failure of an attempt of a program that ends, and whose last samples the DAC does not have.
+    fn log_last(&self, target: &str, error: &str, has_connected: bool) {
+        if has_connected {
+            tracing::warn!(target, error, "lost the connection to the DAC before it had the last samples");
+        } else if self.logged.get(target).is_none_or(|logged| logged != error) {
+            tracing::warn!(target, error, "cannot connect to the DAC before the program ends");
+        }
     }
 
     fn converse(

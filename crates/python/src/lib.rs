@@ -24,7 +24,7 @@ mod _native {
     use crate::{
         batch::{decode_batch, decode_rows, encode_batch},
         declared_schema, log,
-        node::{ForkedError, Node, NodeBuilder, PushedProbe, at_sigterm, end_at_once, now},
+        node::{ForkedError, Node, NodeBuilder, PushedProbe, at_termination, end_at_once, now},
         texts::{Logger, Spans},
     };
 }

@@ -373,9 +373,10 @@ pub fn forked() -> PyErr {
     ForkedError::new_err(process::forked().message)
 }
 
-/// Calls `finish` when SIGTERM arrives, and then ends the process by it, unless the program handles that signal.
+/// Calls `finish` when SIGTERM or SIGHUP arrives, and then ends the process by it, unless the program handles or ignores
+/// that signal.
 #[pyfunction]
-pub fn at_sigterm(finish: Py<PyAny>) -> PyResult<bool> {
+pub fn at_termination(finish: Py<PyAny>) -> PyResult<bool> {
     let finish = move || {
         Python::try_attach(|py| {
             if let Err(error) = finish.call0(py) {
@@ -383,10 +384,10 @@ pub fn at_sigterm(finish: Py<PyAny>) -> PyResult<bool> {
             }
         });
     };
-    process::at_sigterm(finish).map_err(|error| PyOSError::new_err(error.to_string()))
+    process::at_termination(finish).map_err(|error| PyOSError::new_err(error.to_string()))
 }
 
-/// Lets SIGTERM end the process at once again; waits for the end if it has arrived.
+/// Lets these signals end the process at once again; waits for the end if one has arrived.
 #[pyfunction]
 pub fn end_at_once(py: Python<'_>) {
     py.detach(process::end_at_once);

@@ -68,7 +68,9 @@ def test_a_project_of_cmake_finds_the_package_after_it_was_moved(
     dac.until_received("machine", "engine 1")
 
 
-def test_libraries_run_with_the_glibc_that_the_page_promises(workplace: Workplace) -> None:
+def test_libraries_run_with_the_glibc_that_the_page_promises(
+    workplace: Workplace,
+) -> None:
     archive = workplace.take(f"oasis-c-*-{platform.machine()}-linux-gnu.tar.gz")
     symbols = workplace.run(f"tar xf {archive.name}; objdump -T oasis-c-*/lib/liboasis.so")
     versions = {tuple(map(int, text.split("."))) for text in re.findall(r"GLIBC_([\d.]+)", symbols)}
@@ -80,19 +82,48 @@ def for_arm(arch: str, abi: str, processor: str, compiler: str, needs: str) -> o
     reason = f"make package-c PACKAGE_ARCH={arch}; needs qemu-user-static and {needs}"
     is_missing = not any(DIST.glob(f"oasis-c-*-{arch}-*")) or shutil.which("qemu-arm-static") is None
     return pytest.param(
-        arch, abi, processor, compiler, id=arch, marks=pytest.mark.skipif(is_missing, reason=reason)
+        arch,
+        abi,
+        processor,
+        compiler,
+        id=arch,
+        marks=pytest.mark.skipif(is_missing, reason=reason),
     )
 
 
 COMPILE = "-Iinclude -I. -o machine machine.c lib/liboasis.a"
-ZIG = f"{ROOT}/target/venv-package/bin/python-zig cc -target arm-linux-gnueabihf.2.17 {COMPILE} -lunwind"
+ZIG = f"{ROOT}/target/venv-package/bin/python-zig cc -target"
+ZIG_ARM = f"{ZIG} arm-linux-gnueabihf.2.17 {COMPILE} -lunwind"
+MUSL = f"oasis-c-*-{platform.machine()}-linux-musl.tar.gz"
+
+
+@pytest.mark.skipif(not any(DIST.glob(MUSL)), reason="make package-c PACKAGE_LIBC=musl")
+def test_a_program_for_alpine_has_all_of_oasis_inside(workplace: Workplace, dac: Dac) -> None:
+    workplace.take(MUSL)
+    workplace.write("engine.pdl", block("sdk/c.md", "pdl"))
+    workplace.write("machine.c", dac.at(block("sdk/c.md", "c", "int main(")))
+    workplace.run(
+        "oasis pdl compile --lang c -o . engine.pdl\n"
+        "tar xf oasis-c-*.tar.gz --strip-components=1\n"
+        f"{ZIG} {platform.machine()}-linux-musl {COMPILE} -lunwind\n"
+        "./machine"
+    )
+    assert libraries(workplace.folder / "machine", workplace) == []
+    assert "libc.so" in libraries(workplace.folder / "lib/liboasis.so", workplace)
+    dac.until_received("machine", "engine 1")
 
 
 @pytest.mark.parametrize(
     ("arch", "abi", "processor", "compiler"),
     [
-        for_arm("armv5te", "gnueabi", "arm926", f"arm-linux-gnueabi-gcc {COMPILE}", "gcc-arm-linux-gnueabi"),
-        for_arm("armv7", "gnueabihf", "cortex-a7", ZIG, "libc6-armhf-cross"),
+        for_arm(
+            "armv5te",
+            "gnueabi",
+            "arm926",
+            f"arm-linux-gnueabi-gcc {COMPILE}",
+            "gcc-arm-linux-gnueabi",
+        ),
+        for_arm("armv7", "gnueabihf", "cortex-a7", ZIG_ARM, "libc6-armhf-cross"),
     ],
 )
 def test_a_program_for_32_bit_arm_runs_under_qemu(

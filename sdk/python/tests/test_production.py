@@ -260,20 +260,24 @@ def test_a_cell_that_runs_again_makes_another_run_of_its_node(dac: Dac, tmp_path
     until_received(dac, "notebook", "motor", 3)
 
 
-def test_a_program_that_sigterm_ends_delivers_its_last_samples(dac: Dac, tmp_path: Path) -> None:
+@pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGHUP])
+def test_a_program_that_a_signal_ends_delivers_its_last_samples(
+    dac: Dac, tmp_path: Path, ending: signal.Signals
+) -> None:
+    name = f"ended-by-{ending.name}"
     file = program(
         tmp_path,
-        "ended",
-        """
+        name,
+        f"""
         import os, signal, oasis
         assert all([oasis.watch("work", turn=turn) for turn in range(100)])
-        os.kill(os.getpid(), signal.SIGTERM)
+        os.kill(os.getpid(), {ending.value})
         signal.pause()
         """,
     )
     ran = run(dac, file)
-    assert (ran.returncode, ran.stderr) == (-signal.SIGTERM, "")
-    until_received(dac, "ended", "work", 100)
+    assert (ran.returncode, ran.stderr) == (-ending, "")
+    until_received(dac, name, "work", 100)
 
 
 def test_sigterm_is_left_to_a_program_that_handles_it(dac: Dac, tmp_path: Path) -> None:

@@ -250,7 +250,12 @@ impl Oasis {
 
     /// SIGTERM.
     pub fn ask_to_stop(&self) {
-        kill_process(Pid::from_child(&self.child), Signal::TERM).expect("it still runs");
+        self.send(Signal::TERM);
+    }
+
+    /// Sends it a signal.
+    pub fn send(&self, signal: Signal) {
+        kill_process(Pid::from_child(&self.child), signal).expect("it still runs");
     }
 
     /// Whether it has ended, although a tracer may still hold one of its threads.
@@ -260,8 +265,13 @@ impl Oasis {
     }
 
     /// SIGTERM, and how it ended.
-    pub fn stop(mut self) -> ExitStatus {
+    pub fn stop(self) -> ExitStatus {
         self.ask_to_stop();
+        self.ended()
+    }
+
+    /// Waits for its end. Returns how it ended.
+    pub fn ended(mut self) -> ExitStatus {
         self.child.wait().expect("it ended")
     }
 

@@ -43,9 +43,9 @@ def at_end(end: Callable[[], None]) -> None:
 
 
 def prepare_end() -> None:
-    """Have this process end in order, too, if SIGTERM or `multiprocessing` ends it: then it runs no `atexit`.
+    """Have this process end in order, too, if SIGTERM, SIGHUP or `multiprocessing` ends it: then it runs no `atexit`.
 
-    The signal is left to a program that handles it.
+    A signal that the program handles or ignores is left to it.
     """
     global _prepared
     if _prepared == os.getpid():
@@ -59,7 +59,7 @@ def prepare_end() -> None:
         _thread.end = _ThreadEnd()
     if os.getpid() != _INIT:
         # A handler in Python would not run while a pool's process waits for its next task.
-        _native.at_sigterm(_end)
+        _native.at_termination(_end)
 
 
 class _ThreadEnd:

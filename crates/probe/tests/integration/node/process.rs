@@ -124,14 +124,34 @@ fn children_of_a_program_whose_threads_flush_all_end() {
 }
 
 #[test]
-fn a_process_that_gets_sigterm_finishes_its_work_whatever_its_threads_do() {
-    let ended = in_child(|| {
+fn a_process_that_a_signal_ends_finishes_its_work_whatever_its_threads_do() {
+    for signal in [libc::SIGTERM, libc::SIGHUP] {
+        assert_eq!(ended_by(signal), "delivered true", "{signal}");
+    }
+}
+
+#[test]
+fn a_signal_that_the_program_ignores_stays_ignored() {
+    let answer = in_child(|| {
+        // SAFETY: as `nohup` does, in a child that runs nothing else.
+        unsafe { libc::signal(libc::SIGHUP, libc::SIG_IGN) };
+        let is_prepared = process::at_termination(|| {}).unwrap();
+        // SAFETY: a signal to this process, which ignores it.
+        unsafe { libc::raise(libc::SIGHUP) };
+        format!("{is_prepared}")
+    });
+    assert_eq!(answer, "true");
+}
+
+/// Returns what a process says at its end by this signal, and whether that signal has ended it.
+fn ended_by(signal: libc::c_int) -> String {
+    in_child(|| {
         let (mut from_child, mut to_parent) = std::io::pipe().unwrap();
         // SAFETY: this process is a child that runs nothing else; it forks once more, because the signal ends it.
         match unsafe { libc::fork() } {
             0 => {
                 let finish = move || to_parent.write_all(b"delivered").unwrap();
-                let signal = if process::at_sigterm(finish).unwrap() { libc::SIGTERM } else { libc::SIGKILL };
+                let signal = if process::at_termination(finish).unwrap() { signal } else { libc::SIGKILL };
                 // SAFETY: a signal to this process, which then waits for ever.
                 unsafe { libc::kill(libc::getpid(), signal) };
                 loop {
@@ -144,9 +164,8 @@ fn a_process_that_gets_sigterm_finishes_its_work_whatever_its_threads_do() {
                 from_child.read_to_string(&mut said).unwrap();
                 // SAFETY: the child of this process, and room for its status.
                 unsafe { libc::waitpid(id, &raw mut status, 0) };
-                format!("{said} {}", libc::WTERMSIG(status) == libc::SIGTERM)
+                format!("{said} {}", libc::WTERMSIG(status) == signal)
             }
         }
-    });
-    assert_eq!(ended, "delivered true");
+    })
 }

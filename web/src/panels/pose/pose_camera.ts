@@ -14,7 +14,7 @@ export interface PoseView {
 
 /** Height of the field of view, in radians. */
 export const FIELD_OF_VIEW = Math.PI / 4;
-/** Straight above, right and left are not defined. */
+/** Largest elevation in radians: straight above, right and left are not defined. */
 const MAX_ELEVATION = (89 / 180) * Math.PI;
 const RADIANS_PER_PIXEL = 0.008;
 /** Room around what is fitted, as a factor. */

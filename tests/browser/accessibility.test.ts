@@ -81,6 +81,7 @@ const PANELS = [
   { kind: 'histogram', target: MEMORY, metric: 'physical_memory_avail' },
   { kind: 'events', targets: [MEMORY] },
   { kind: 'xy', expressions: [FREE, FREE] },
+  { kind: 'pose', poses: [{ position: [FREE, FREE, FREE] }] },
   { kind: 'spectrum', expressions: [FREE], size: 256, window: 'hann' },
   { kind: 'statistics', expressions: [FREE] },
   { kind: 'number', expressions: [FREE] },

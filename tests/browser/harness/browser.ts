@@ -20,11 +20,18 @@ export interface LaunchOptions {
   readonly browser?: 'chromium' | 'firefox';
   /** Whether scrollbars take room, as on most desktops. */
   readonly scrollbars?: boolean;
+  /** Whether pages can draw with WebGL, by the processor. */
+  readonly webgl?: boolean;
   /** SHA-256 of the key of a server that is trusted, in base64. */
   readonly trustedKey?: string;
 }
 
-export function launch({ browser, scrollbars = false, trustedKey }: LaunchOptions = {}): Promise<Browser> {
+export function launch({
+  browser,
+  scrollbars = false,
+  webgl = false,
+  trustedKey,
+}: LaunchOptions = {}): Promise<Browser> {
   if ((browser ?? process.env.OASIS_BROWSER) === 'firefox') {
     return firefox.launch({ channel: 'moz-firefox', executablePath: FIREFOX });
   }
@@ -34,7 +41,7 @@ export function launch({ browser, scrollbars = false, trustedKey }: LaunchOption
     // Chromium's sandbox does not run as root.
     chromiumSandbox: process.getuid?.() !== 0,
     args: [
-      '--disable-gpu',
+      ...(webgl ? ['--use-angle=swiftshader', '--enable-unsafe-swiftshader'] : ['--disable-gpu']),
       '--disable-quic',
       '--no-first-run',
       '--disable-background-networking',
@@ -65,6 +72,9 @@ export async function closeVisits(): Promise<void> {
 /** The browser's own messages for servers that are gone: a reused connection may break in each of these ways. */
 const GONE =
   /ERR_CONNECTION_(REFUSED|RESET|CLOSED)|ERR_SOCKET_NOT_CONNECTED|ERR_EMPTY_RESPONSE|ERR_INCOMPLETE_CHUNKED_ENCODING|WebSocket/;
+
+/** Without a graphics processor the browser reads back the pixels of WebGL, and reports that this is slow. */
+const SOFTWARE_DRAWING = /GL Driver Message .*GPU stall due to ReadPixels/;
 
 /** A visit of the page in a browser context of its own, with its complaints. */
 export class Visit {
@@ -101,6 +111,7 @@ export class Visit {
   }
 
   private complain(text: string): void {
+    if (SOFTWARE_DRAWING.test(text)) return;
     if (!this.isStyled || !/style-src-elem/.test(text)) this.complaints.push(text);
   }
 

@@ -145,6 +145,8 @@ function kindOf(name: string, isText: boolean): Kind | undefined {
       return 'node';
     case 'expressions':
     case 'color':
+    case 'position':
+    case 'attitude':
       return 'expression';
     case 'text':
       return isText ? 'markdown' : undefined;

@@ -28,6 +28,7 @@ const PANELS = [
   },
   { id: 'e', kind: 'fleet', metrics: [{ path: 'load' }] },
   { id: 'f', kind: 'text', text: `# {{ ${A} }}` },
+  { id: 'g', kind: 'pose', poses: [{ position: [A, A, A], attitude: [A, A, A, A] }], up: 'y', trail: 5 },
 ];
 const IDS = new Set(PANELS.map(({ id }) => id));
 

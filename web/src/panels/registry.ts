@@ -14,6 +14,7 @@ export { logs } from './logs/description.ts';
 export { map } from './map/description.ts';
 export { number } from './number/description.ts';
 export { overlay } from './overlay/description.ts';
+export { pose } from './pose/description.ts';
 export { repeat } from './repeat/description.ts';
 export { rose } from './rose/description.ts';
 export { rules } from './rules/description.ts';

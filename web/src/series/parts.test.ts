@@ -27,6 +27,22 @@ describe('numbers within metrics', () => {
     expect(partsOf({ name: 'load', type: 'real64' })).toEqual([]);
   });
 
+  it('are found in structs within structs, as ROS has them', () => {
+    const xyz = (name: string): Metric => ({
+      name,
+      type: { struct: { name: 'V', members: ['x', 'y', 'z'].map((of) => ({ name: of, type: 'real64' })) } },
+    });
+    const pose: Metric = {
+      name: 'pose',
+      type: { struct: { name: 'P', members: [{ name: 'frame', type: 'string' }, xyz('position')] } },
+    };
+    const patterns = ['pose.position.x', 'pose.position.y', 'pose.position.z'];
+    expect(partsOf(pose).map(({ pattern }) => pattern)).toEqual(patterns);
+    const parts = new PartStores(pose, 1e6);
+    parts.add(Float64Array.of(1), [['map', [10, 20, 30]]]);
+    expect(patterns.map((pattern) => parts.of(pattern)[0].store.tiers[0].last[0][0])).toEqual([10, 20, 30]);
+  });
+
   it('are remembered by the name of their element, whatever its index', () => {
     const parts = new PartStores(THREADS, 1e6);
     parts.add(Float64Array.of(1, 2), [

@@ -1,7 +1,7 @@
 import { isStruct, isVector, type Metric, type MetricType, type Schema, type Value } from '@oasis/wire';
 import { SeriesStore } from './store.ts';
 
-/** Numbers within vectors and structs, named by a pattern: `axes[].position`, `loads[]`, `pose.x`. */
+/** Numbers within vectors and structs, named by a pattern: `axes[].position`, `loads[]`, `pose.position.x`. */
 export interface PartMetric {
   readonly pattern: string;
   /** Unit, kind and meaning of the numbers. */
@@ -33,10 +33,13 @@ export function metricAt(schema: Schema | undefined, name: string): Metric | und
   return undefined;
 }
 
+/** Structs within structs too, which schemas nest at most 16 deep: `pose.position.x`. */
 function members(found: readonly Metric[], prefix: string): PartMetric[] {
-  return found
-    .filter(({ type, kind }) => isNumber(type) && kind !== 'state')
-    .map((member) => ({ pattern: prefix + member.name, metric: member }));
+  return found.flatMap((member): PartMetric[] => {
+    const { type, kind, name } = member;
+    if (isStruct(type)) return members(type.struct.members, `${prefix}${name}.`);
+    return isNumber(type) && kind !== 'state' ? [{ pattern: prefix + name, metric: member }] : [];
+  });
 }
 
 function isNumber(type: MetricType): boolean {
@@ -109,8 +112,11 @@ export class PartStores {
     prefix: string,
     label: string,
   ): void {
-    within.forEach((member, index) => {
-      this.number(time, values[index], prefix + member.name, label);
+    within.forEach(({ type, name }, index) => {
+      const value = values[index];
+      if (!isStruct(type)) this.number(time, value, prefix + name, label);
+      else if (Array.isArray(value))
+        this.struct(time, value, type.struct.members, `${prefix}${name}.`, label);
     });
   }
 

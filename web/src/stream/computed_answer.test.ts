@@ -3,6 +3,7 @@ import type { Plan } from '../expressions/plan.ts';
 import { Fleets } from '../fleet/fleets.ts';
 import { SeriesStore } from '../series/store.ts';
 import { latestAnswer, spectrumAnswer, statisticsAnswer, xyAnswer } from './computed_answer.ts';
+import { posesAnswer } from './poses_answer.ts';
 import type { Query } from './query.ts';
 import type { Scene } from './scene.ts';
 import { tracksAnswer } from './tracks_answer.ts';
@@ -132,4 +133,23 @@ it('follows a track between gaps, with a color', () => {
   expect(track.breaks[after]).toBe(1);
   expect([...track.breaks].reduce((sum, each) => sum + each, 0)).toBe(2);
   expect(answer.gaps.map(({ count }) => count)).toContain(50);
+});
+
+it('follows a pose between gaps, with the attitude at each position', () => {
+  const [x, y] = [planOf('x'), planOf('y')];
+  const answer = posesAnswer(scene(), {
+    kind: 'poses',
+    range: RANGE,
+    poses: [{ position: [x, y, x], attitude: [x, y, x, y] }, { position: [x, y, planOf('gone')] }],
+  });
+  const [track, other] = answer.tracks;
+  expect(track.times.length).toBeGreaterThan(900);
+  expect([track.times.at(-1), track.xs.at(-1), track.zs.at(-1)]).toEqual([10_000, 10, 10]);
+  expect(track.quaternion.map((part) => part.at(-1))).toEqual([10, track.ys.at(-1), 10, track.ys.at(-1)]);
+  expect(track.breaks[track.times.indexOf(3500)]).toBe(1);
+  expect(track.unplaced).toBe(0);
+  expect(answer.gaps.map(({ count }) => count)).toContain(50);
+  // A coordinate that no sample has.
+  expect(other.times.length).toBe(0);
+  expect(other.unplaced).toBeGreaterThan(900);
 });

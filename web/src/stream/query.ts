@@ -4,6 +4,7 @@ import type { PastState } from '../past/reads.ts';
 import type { GapMark } from '../series/causes.ts';
 import type { ColumnBlock } from '../series/columns.ts';
 import type { Histogram } from '../series/histogram.ts';
+import type { PoseTrack } from '../series/pose_track.ts';
 import type { RecordRow } from '../series/records.ts';
 import type { Rose } from '../series/rose.ts';
 import type { Spectrogram } from '../series/spectrogram.ts';
@@ -66,6 +67,8 @@ export type Query = {
   | { readonly kind: 'statistics'; readonly expressions: readonly Plan[] }
   /** Places of instances over time. */
   | { readonly kind: 'tracks'; readonly tracks: readonly TrackPlans[] }
+  /** Poses of instances over time. */
+  | { readonly kind: 'poses'; readonly poses: readonly PosePlans[] }
   /** The last value of each expression. */
   | { readonly kind: 'latest'; readonly expressions: readonly Plan[] }
   /** The last sample of each line of a chart at or before the end of the range, in the order of its columns. */
@@ -93,6 +96,14 @@ export interface TrackPlans {
   readonly latitude: Plan;
   readonly heading?: Plan;
   readonly color?: Plan;
+}
+
+/** What a pose is computed from. */
+export interface PosePlans {
+  /** x, y and z. */
+  readonly position: readonly Plan[];
+  /** x, y, z and w of a quaternion. */
+  readonly attitude?: readonly Plan[];
 }
 
 /** Metrics of an instance by name, or patterns for numbers within them (`axes[].position`). */
@@ -166,6 +177,11 @@ export type Answer =
   | ({
       readonly kind: 'tracks';
       readonly tracks: readonly Track[];
+      readonly gaps: readonly GapMark[];
+    } & FromPast)
+  | ({
+      readonly kind: 'poses';
+      readonly tracks: readonly PoseTrack[];
       readonly gaps: readonly GapMark[];
     } & FromPast)
   | ({

@@ -6,6 +6,7 @@ import { latestAnswer, spectrumAnswer, statisticsAnswer, xyAnswer } from './comp
 import { histogramAnswer, roseAnswer } from './distribution_answer.ts';
 import { recordsAnswer, statesAnswer } from './history_answer.ts';
 import { momentAnswer } from './moment_answer.ts';
+import { posesAnswer } from './poses_answer.ts';
 import type { Answer, Query, ViewResult } from './query.ts';
 import type { DataSource, Scene } from './scene.ts';
 import { tracksAnswer } from './tracks_answer.ts';
@@ -112,6 +113,8 @@ export class Views {
         return scene.fleets?.answer(query.selection, query.look, scene.now) ?? UNREAD;
       case 'tracks':
         return tracksAnswer(scene, query);
+      case 'poses':
+        return posesAnswer(scene, query);
     }
   }
 
@@ -125,7 +128,7 @@ export class Views {
 function pause(query: Query): number {
   if (query.kind === 'columns' || query.kind === 'values') return CHART_MS;
   if (query.kind === 'spectrum' && query.isOverTime) return SPECTROGRAM_MS;
-  return ['xy', 'spectrum', 'tracks'].includes(query.kind) ? DRAWING_MS : LIST_MS;
+  return ['xy', 'spectrum', 'tracks', 'poses'].includes(query.kind) ? DRAWING_MS : LIST_MS;
 }
 
 function targetsOf(query: Query): readonly Target[] {
@@ -140,6 +143,8 @@ function targetsOf(query: Query): readonly Target[] {
       return inputsOf(query.expressions);
     case 'tracks':
       return query.tracks.flatMap((plans) => inputsOf(Object.values(plans)));
+    case 'poses':
+      return query.poses.flatMap(({ position, attitude = [] }) => inputsOf([...position, ...attitude]));
     case 'states':
       return query.sources.map(({ target }) => target);
     case 'histogram':

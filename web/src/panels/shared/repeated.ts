@@ -21,6 +21,9 @@ export interface RepeatSettings {
 /** Kinds that are no drawing of an instance. */
 const UNREPEATED: ReadonlySet<PanelKind> = new Set<PanelKind>(['auto', 'repeat', 'text']);
 
+/** Members of panels whose texts are expressions. */
+const EXPRESSION_MEMBERS: ReadonlySet<string> = new Set(['expressions', 'color', 'position', 'attitude']);
+
 /** Whether a panel can be repeated: it shows instances of one node. */
 export function isRepeatable(panel: PanelContent): boolean {
   const nodes = new Set(targetsOf(panel).map(({ node }) => node));
@@ -60,8 +63,7 @@ export function panelFor(panel: PanelContent, from: Target, to: Target): PanelCo
     return id.startsWith(`${key} `) ? keyOf(to) + id.slice(key.length) : expressionFor(id);
   };
   const change = (json: unknown, name: string): unknown => {
-    if (typeof json === 'string')
-      return name === 'expressions' || name === 'color' ? expressionFor(json) : json;
+    if (typeof json === 'string') return EXPRESSION_MEMBERS.has(name) ? expressionFor(json) : json;
     if (Array.isArray(json)) return json.map((entry) => change(entry, name));
     if (!isFields(json)) return json;
     const entries = Object.entries(renamed(json));

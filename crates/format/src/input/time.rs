@@ -214,6 +214,9 @@ impl TimeForm {
     pub fn parse_day(&self, day: &str, clock: &str) -> Result<i128, TimeRefused> {
         let (day, clock) = (day.trim(), clock.trim());
         match self {
+            _ if clock.is_empty() => {
+                Err(TimeRefused::Form("complete: the time of the day is missing".into()))
+            }
             Self::SerialDays { .. } => {
                 let clock = Self::Date(DateOrder::YearMonthDay).parse(&format!("1970-01-01 {clock}"))?;
                 Ok(self.parse(day)? + clock)
@@ -440,7 +443,15 @@ fn time_of_day(text: &mut &[u8]) -> Option<i128> {
         return None;
     }
     let mut time = i128::from(hours * 3_600 + minutes * 60 + seconds.min(59)) * NANOS_PER_SECOND;
-    if let Some((b'.' | b',', rest)) = text.split_first() {
+    let has_colon_mark =
+        |rest: &[u8]| has_colons && rest.iter().take_while(|byte| byte.is_ascii_digit()).count() == 3;
+    // Some programs write a colon before milliseconds: `12:00:00:123`.
+    let has_mark = match text.split_first() {
+        Some((b'.' | b',', _)) => true,
+        Some((b':', rest)) => has_colon_mark(rest),
+        _ => false,
+    };
+    if let Some((_, rest)) = text.split_first().filter(|_| has_mark) {
         let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
         let (fraction, rest) = rest.split_at(digits);
         time +=
@@ -552,6 +563,16 @@ mod tests {
     }
 
     #[test]
+    fn milliseconds_may_follow_a_colon() {
+        let parse = |text: &str| TimeForm::Date(DateOrder::YearMonthDay).parse(text);
+        assert_eq!(parse("2023-11-14 22:13:20:123"), Ok(T + 123_000_000));
+        assert_eq!(parse("2023-11-14 23:13:20:123+01:00"), Ok(T + 123_000_000));
+        for text in ["22:13:20:12", "22:13:20:1234", "22:13:20:", "221320:123", "24:00:00"] {
+            assert!(parse(&format!("2023-11-14 {text}")).is_err(), "{text}");
+        }
+    }
+
+    #[test]
     fn numbers_are_exact() {
         let seconds = TimeForm::Number { unit: TimeUnit::Seconds, has_comma: false };
         assert_eq!(seconds.parse("1700000000.123456789"), Ok(T + 123_456_789));
@@ -582,7 +603,9 @@ mod tests {
     fn days_of_spreadsheets_have_a_time_of_the_day_beside_them() {
         let form = TimeForm::named("excel", false).unwrap();
         assert_eq!(form.parse_day("45352", " 12:00:00.5"), Ok(1_709_294_400_500_000_000));
-        assert_eq!(form.parse_day("45352", ""), form.parse("45352"));
+        assert!(form.parse_day("45352", "").is_err());
+        let date = TimeForm::Date(DateOrder::DayMonthYear);
+        assert!(date.parse_day("31.01.2024", " ").is_err() && date.parse_day("31.01.2024", "??").is_err());
         assert!(form.parse_day("45352", "noon").is_err());
         assert!(form.is_whole_day("45352") && !form.is_whole_day("45352.5") && !form.is_whole_day("x"));
     }

@@ -1,6 +1,10 @@
 //! Finds the columns of times, names and values.
 
-use super::{dialect::Dialect, lines::Fields};
+use super::{
+    dialect::Dialect,
+    lines::Fields,
+    zone::{HeaderZone, has_zone, zone_of},
+};
 use crate::{
     input::{
         InputError, InputOptions, TIME_NAMES, TimeForm, TimeUnit, longer_unit_of_name, split_unit,
@@ -31,21 +35,10 @@ const MIN_EPOCH_SECONDS: f64 = 9e8;
 
 /// Days since 1899-12-30 in spreadsheets: 1954 to 2118.
 const SERIAL_DAYS: Range<i128> = 20_000..80_000;
+/// Names of columns of times of the day, in lower case.
+const CLOCK_NAMES: [&str; 4] = ["time", "clock", "uhrzeit", "zeit"];
 /// Names of columns of dates, in lower case. Numbers of days have no other mark.
 const DATE_NAMES: [&str; 3] = ["date", "datetime", "date_time"];
-/// Beginnings of the names of time zones.
-const ZONE_AREAS: [&str; 10] = [
-    "Africa/",
-    "America/",
-    "Antarctica/",
-    "Arctic/",
-    "Asia/",
-    "Atlantic/",
-    "Australia/",
-    "Europe/",
-    "Indian/",
-    "Pacific/",
-];
 
 /// The columns of a file.
 #[derive(Debug, Clone)]
@@ -69,6 +62,8 @@ pub enum Times {
         form: TimeForm,
         /// The column with the time of the day, if the other one has days only.
         clock: Option<usize>,
+        /// Nanoseconds east of UTC of times that name no zone, by the header.
+        offset: i128,
     },
     /// Records a second.
     Rate(f64),
@@ -177,7 +172,8 @@ impl Layout {
                     TimeForm::SerialDays { .. } => self.clock(at, records, |text| form.is_whole_day(text)),
                     _ => None,
                 };
-                return Ok(Times::Column { at, form, clock });
+                let offset = self.offset(at, &form, clock, records, options)?;
+                return Ok(Times::Column { at, form, clock, offset });
             }
         }
         let shown: Vec<_> = self.names.iter().take(MAX_NAMED_COLUMNS).map(|name| shortened(name)).collect();
@@ -221,7 +217,6 @@ impl Layout {
         let dates: Vec<&str> = texts.iter().copied().filter(|text| TimeForm::is_date(text)).collect();
         if dates.len() == texts.len() || (is_named && dates.len() * 2 >= texts.len()) {
             if let Some(form) = TimeForm::of_dates(&dates) {
-                self.check_zone(at, &dates)?;
                 return Ok(Some(form));
             }
             if TimeForm::is_ambiguous(&dates) {
@@ -265,32 +260,72 @@ impl Layout {
         by_header.or_else(|| longer_unit_of_name(&self.names[at]))
     }
 
-    /// Refuses times without a zone below a header that names one: they would be read as UTC.
-    fn check_zone(&self, at: usize, dates: &[&str]) -> Result<(), InputError> {
-        let name = &self.names[at];
-        let has_zone = |date: &&str| {
-            let clock = date.get(10..).unwrap_or_default();
-            clock.contains(['+', '-', 'Z', 'z']) || clock.ends_with("UTC") || clock.ends_with("GMT")
+    /// The offset of times without a zone, which the header states: `time (UTC+2)`.
+    ///
+    /// # Errors
+    /// If the header names another zone and no option says how to read the times: they would be read as UTC.
+    fn offset(
+        &self,
+        at: usize,
+        form: &TimeForm,
+        clock: Option<usize>,
+        records: &[Vec<String>],
+        options: &InputOptions,
+    ) -> Result<i128, InputError> {
+        let is_zoned = match form {
+            TimeForm::Number { .. } => true,
+            TimeForm::Pattern(pattern) => has_zone_directive(pattern),
+            TimeForm::SerialDays { .. } | TimeForm::Date(_) => false,
         };
-        if !ZONE_AREAS.iter().any(|area| name.contains(area)) || dates.iter().all(has_zone) {
-            return Ok(());
+        if is_zoned {
+            return Ok(0);
         }
-        let why = format!("the column {:?} names a time zone, and its times have no offset", shortened(name));
-        let remedy = "add the offset to each time, such as +01:00, or read the times as UTC: --time-format iso, or a pattern such as '%d.%m.%Y %H:%M:%S'";
-        Err(InputError::file(why, remedy))
+        let zone = |at: usize| zone_of(&self.names[at], self.units[at].as_deref());
+        let of_clock = clock.map(|at| (at, zone(at))).filter(|(_, zone)| *zone != HeaderZone::None);
+        let (named, zone) = of_clock.unwrap_or_else(|| (at, zone(at)));
+        let texts = records.iter().filter_map(|record| record.get(clock.unwrap_or(at)));
+        let mut texts = texts.map(|text| text.trim()).filter(|text| !text.is_empty());
+        match zone {
+            HeaderZone::None => Ok(0),
+            HeaderZone::Offset(offset) => Ok(offset),
+            HeaderZone::Other if options.time_format.is_some() => Ok(0),
+            HeaderZone::Other if texts.all(|text| has_zone(text, clock.is_some())) => Ok(0),
+            HeaderZone::Other => {
+                let name = shortened(&self.names[named]);
+                let why = format!("the column {name:?} names a time zone, and its times have no offset");
+                let remedy = "add the offset to each time, such as +01:00, or to the header, such as (UTC+01:00), or read the times as UTC: --time-format iso, or a pattern such as '%d.%m.%Y %H:%M:%S'";
+                Err(InputError::file(why, remedy))
+            }
+        }
     }
 
-    /// The column with the time of the day, beside one with days.
+    /// The column with the time of the day, beside one with days. Defective cells hide neither: their rows are refused.
     fn clock(&self, days: usize, records: &[Vec<String>], is_day: impl Fn(&str) -> bool) -> Option<usize> {
-        let is_each = |at: usize, is_so: &dyn Fn(&str) -> bool| {
-            let texts = || records.iter().filter_map(|record| record.get(at)).map(|text| text.trim());
-            texts().all(|text| text.is_empty() || is_so(text)) && texts().any(is_so)
+        // The number of cells that are so, and of those that are not.
+        let count = |at: usize, is_so: &dyn Fn(&str) -> bool| {
+            let texts = records.iter().filter_map(|record| record.get(at)).map(|text| text.trim());
+            let texts = texts.filter(|text| !text.is_empty());
+            let (so, others): (Vec<_>, Vec<_>) = texts.partition(|text| is_so(text));
+            (so.len(), others.len())
         };
-        if !is_each(days, &is_day) {
+        let (whole, others) = count(days, &is_day);
+        if whole == 0 || whole < others {
             return None;
         }
         // The next column first.
-        (days + 1..self.width).chain(0..days).find(|at| is_each(*at, &TimeForm::is_time_of_day))
+        let columns = || (days + 1..self.width).chain(0..days);
+        let is_clock = |at: usize| {
+            let (clocks, others) = count(at, &TimeForm::is_time_of_day);
+            (clocks > 0 && clocks >= others, others == 0)
+        };
+        let is_named = |at: usize| {
+            let (with_colon, others) = count(at, &|text| text.contains(':'));
+            let name = self.names[at].to_ascii_lowercase();
+            CLOCK_NAMES.contains(&name.as_str()) && with_colon > others
+        };
+        let complete = columns().find(|at| is_clock(*at) == (true, true));
+        let partial = || columns().find(|at| is_clock(*at).0);
+        complete.or_else(partial).or_else(|| columns().find(|at| is_named(*at)))
     }
 
     /// The unit that the header of a column states: `time [ms]`, `time_ms`.
@@ -344,6 +379,11 @@ impl Layout {
     }
 }
 
+/// Whether a pattern reads a zone or a number since 1970: a `Z` at its end means UTC.
+fn has_zone_directive(pattern: &str) -> bool {
+    pattern.contains(['z', 'Z', 'Q']) || pattern.contains("%s")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -389,6 +429,9 @@ mod tests {
             ("Time;Date;x\n10:00;31.03.2024;1\n", 1, Some(0)),
             ("Date,x,Time\n3/31/2024,1,1:00 PM\n", 0, Some(2)),
             ("Date,x\n2024-03-01,1\n", 0, None),
+            ("Date,Time,x\n31.01.2024,12:00:01,1\n31.01.2024,??,2\n31.01.2024,12:00:03,3\n", 0, Some(1)),
+            ("Date,Time,x\n31.01.2024,24:00:00,1\n31.01.2024,25:00:00,2\n", 0, Some(1)),
+            ("Date,Time,x\n31.01.2024,12:00:01,1\n?,12:00:02,2\n31.01.2024,12:00:03,3\n", 0, Some(1)),
             ("Date,Time,x\n2024-03-01T10:00,10:00,1\n", 0, None),
         ] {
             let layout = find(text, &InputOptions::default()).unwrap();
@@ -412,6 +455,43 @@ mod tests {
     }
 
     #[test]
+    fn a_header_may_state_the_offset_of_its_times() {
+        const HOUR: i128 = 3_600_000_000_000;
+        let offset = |text: &str, options: &InputOptions| match find(text, options).unwrap().times {
+            Times::Column { offset, .. } => offset,
+            Times::Rate(_) => panic!("{text}"),
+        };
+        for (header, cells, hours) in [
+            ("time (UTC+2)", "2024-01-31 12:00:00", 2),
+            ("time (GMT+01:00)", "2024-01-31 12:00:00", 1),
+            ("time [UTC-0500]", "31.01.2024 12:00:00", -5),
+            ("time_utc", "2024-01-31 12:00:00", 0),
+            ("time [UTC+02:00]", "1700000000", 0),
+            ("time (EST)", "1700000000", 0),
+            ("Date,Time (UTC+2)", "31.01.2024,12:00:00", 2),
+        ] {
+            let text = format!("{header},x\n{cells},1\n");
+            assert_eq!(offset(&text, &InputOptions::default()), hours * HOUR, "{text}");
+        }
+        for (header, cells) in [
+            ("time [CET]", "2024-01-31 12:00:00"),
+            ("time (EST)", "2024-01-31 12:00:00"),
+            ("Local Time", "2024-01-31 12:00:00"),
+            ("Date (CET),Time (CET)", "2024-01-31,12:00:00"),
+        ] {
+            let error = find(&format!("{header},x\n{cells},1\n"), &InputOptions::default()).unwrap_err();
+            let error = error.to_string();
+            assert!(error.contains("names a time zone") && error.contains("--time-format iso"), "{error}");
+        }
+        let pattern =
+            |pattern: &str| InputOptions { time_format: Some(pattern.into()), ..InputOptions::default() };
+        let text = "time (UTC+2),x\n01/02/2024 12:00,1\n";
+        assert_eq!(offset(text, &pattern("%d/%m/%Y %H:%M")), 2 * HOUR);
+        let text = "time (UTC+2),x\n01/02/2024 12:00 +01:00,1\n";
+        assert_eq!(offset(text, &pattern("%d/%m/%Y %H:%M %:z")), 0);
+    }
+
+    #[test]
     fn dates_of_spreadsheets_are_days() {
         let layout = find("Date,x\n45352.5,1\n45353,2\n", &InputOptions::default()).unwrap();
         assert_eq!(time(&layout), (0, &TimeForm::SerialDays { has_comma: false }));
@@ -426,7 +506,7 @@ mod tests {
             ("Date;Clock;x\n45352.5;12:00:00;1\n", None),
         ] {
             let layout = find(text, &InputOptions::default()).unwrap();
-            let Times::Column { at: 0, form: TimeForm::SerialDays { .. }, clock } = layout.times else {
+            let Times::Column { at: 0, form: TimeForm::SerialDays { .. }, clock, .. } = layout.times else {
                 panic!("{text}")
             };
             assert_eq!(clock, expected, "{text}");

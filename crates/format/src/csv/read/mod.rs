@@ -10,17 +10,20 @@ mod lines;
 mod notation;
 mod parsed_rows;
 mod series;
+mod zone;
 
 use crate::input::{
     DETECT_BYTES, Defects, InputError, InputFile, InputFormat, InputOptions, NumberForm, RecordingFile,
-    Report, TakeBatch, Thousands, TimeShift, bounds::MAX_MESSAGE, windows_1252,
+    Report, TakeBatch, Thousands, TimeRefused, TimeShift, bounds::MAX_MESSAGE, windows_1252,
 };
+use crate::visible::shortened;
 use dialect::Dialect;
 use layout::{Layout, Times};
 use lines::{FieldBuffer, Fields, Lines, Position};
 use memchr::memchr_iter;
 use series::AllSeries;
 use std::{collections::HashSet, io::Read};
+use zone::has_zone;
 
 /// Lines before the last one that show the dialect.
 const MIN_DETECT_LINES: usize = 3;
@@ -48,6 +51,11 @@ fn read(
 ) -> Result<Report, InputError> {
     let beginning = read_beginning(file.content)?;
     let dialect = Dialect::detect(&beginning, options)?;
+    if beginning.len() >= MAX_MESSAGE && dialect.rows().is_empty() {
+        let why = format!("the first lines have more than {MAX_MESSAGE} bytes");
+        let remedy = "check the ends of the lines and the format of the file: --format names it";
+        return Err(InputError::file(why, remedy));
+    }
     let layout = Layout::find(&dialect, options)?;
     let instance = options.instance.clone().unwrap_or_else(|| file.stem());
     let first = Position::first(&dialect);
@@ -109,6 +117,8 @@ fn read_beginning(content: &mut dyn RecordingFile) -> Result<Vec<u8>, InputError
 /// A row with the fields that every row of the file has, and its time.
 struct Row<'a> {
     fields: Fields<'a>,
+    /// The line in which it begins.
+    line: u64,
     /// Nanoseconds since 1970.
     time: u64,
     /// The place after it.
@@ -151,18 +161,29 @@ impl Rows<'_, '_> {
             };
             let fields = make_utf8(fields, dialect.numbers, &mut copies, &mut no_utf8);
             let time = match &layout.times {
-                Times::Column { at, form, clock: None } => form.parse(text_of(fields, *at)),
-                Times::Column { at, form, clock: Some(clock) } => {
-                    form.parse_day(text_of(fields, *at), text_of(fields, *clock))
+                Times::Column { at, form, clock, offset } => {
+                    let text = text_of(fields, *at);
+                    let clock = clock.map(|clock| text_of(fields, clock));
+                    let time = clock.map_or_else(|| form.parse(text), |clock| form.parse_day(text, clock));
+                    let is_local = *offset != 0 && !has_zone(clock.unwrap_or(text), clock.is_some());
+                    time.map(|time| if is_local { time - offset } else { time })
                 }
                 Times::Rate(rate) => Ok((rows as f64 * (1e9 / rate)).round() as i128),
             };
             rows += 1;
             match time.and_then(|time| self.shift.apply(time)) {
-                Ok(time) => take(Row { fields, time, end })?,
+                Ok(time) => take(Row { fields, line, time, end })?,
                 Err(why) => {
                     let channel = layout.channel(fields).unwrap_or(self.instance);
-                    defects.add_time(channel, || format!("line {line}"), &why)?;
+                    let place = || match (&why, &layout.times) {
+                        (TimeRefused::Form(_), Times::Column { at, clock, .. }) => {
+                            let clock = clock.map(|clock| format!(" {}", text_of(fields, clock)));
+                            let text = text_of(fields, *at).to_owned() + &clock.unwrap_or_default();
+                            format!("line {line}, {:?}", shortened(text.trim()))
+                        }
+                        _ => format!("line {line}"),
+                    };
+                    defects.add_time(channel, place, &why)?;
                 }
             }
         }
@@ -223,13 +244,23 @@ fn note_dialect(
     series: &AllSeries,
     report: &mut Report,
 ) {
-    if let Times::Column { at, form, clock } = &layout.times {
+    if let Times::Column { at, form, clock, offset } = &layout.times {
         let name = |at: &usize| layout.names.get(*at).map_or("", String::as_str);
         let columns = match clock {
             Some(clock) => format!("columns {:?} and {:?}", name(at), name(clock)),
             None => format!("column {:?}", name(at)),
         };
         report.note(None, 1, format!("times are in the {columns}: {}", form.describe()));
+        if *offset != 0 {
+            let sign = if *offset < 0 { '-' } else { '+' };
+            let minutes = offset.unsigned_abs() / 60_000_000_000;
+            let text = format!(
+                "times without a zone are {sign}{:02}:{:02} from UTC, by the header",
+                minutes / 60,
+                minutes % 60
+            );
+            report.note(None, 1, text);
+        }
         if options.start.is_none() && series.is_relative(form) {
             let text = "times count from a start that the file does not name: they are in 1970; --start TIME gives the first sample its time";
             report.note(None, 1, text);
@@ -249,8 +280,9 @@ fn note_dialect(
         let name = dialect.numbers.thousands.name();
         report.note(None, 1, format!("numbers have thousands separators: {name} (--thousands)"));
     }
-    let noted = series.note_separators(report);
-    note_separators(dialect, layout, series, &noted, report);
+    let mut noted = series.note_separators(report);
+    note_separators(dialect, layout, series, &mut noted, report);
+    series.note_few_texts(&noted, report);
     if dialect.has_windows_1252_names {
         let text = "the names of columns are not UTF-8: read as Windows-1252. For texts, convert the file: iconv -f WINDOWS-1252 -t UTF-8 FILE > NEW";
         report.note(None, 1, text);
@@ -265,11 +297,14 @@ fn note_separators(
     dialect: &Dialect,
     layout: &Layout,
     series: &AllSeries,
-    noted: &HashSet<usize>,
+    noted: &mut HashSet<usize>,
     report: &mut Report,
 ) {
     let records = dialect.rows();
-    for at in series.text_fields().filter(|at| !noted.contains(at)) {
+    for at in series.text_fields() {
+        if noted.contains(&at) {
+            continue;
+        }
         let fields = || records.iter().filter_map(|record| record.get(at)).map(|field| field.trim());
         let Some((example, thousands)) =
             fields().find_map(|field| Some((field, notation::separator_of(field)?)))
@@ -282,6 +317,7 @@ fn note_separators(
         if fields().all(is_number) {
             let name = thousands.name();
             report.note(layout.names.get(at).map(String::as_str), 1, texts_note(example, name));
+            noted.insert(at);
         }
     }
 }

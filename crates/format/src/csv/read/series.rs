@@ -15,6 +15,7 @@ use crate::input::{
     samples::Head,
     unit_of,
 };
+use crate::visible::shortened;
 use oasis_wire::probe_kind::ProbeKind;
 use std::{
     collections::{HashMap, HashSet},
@@ -24,6 +25,10 @@ use uuid::Uuid;
 
 /// Most series of a file.
 const MAX_SERIES: usize = 65_536;
+/// Texts from which on a column with fewer numbers is clearly one of texts.
+const MIN_CLEAR_TEXTS: u64 = 1_000;
+/// Values for each text in a column that is reported as numbers but for a few.
+const MIN_NUMBERS_PER_TEXT: u64 = 10;
 /// Nanoseconds of 1970 and 1971: times before are counted from another start.
 const RELATIVE_TIME_LIMIT: u64 = 2 * 365 * 86_400 * 1_000_000_000;
 
@@ -51,6 +56,8 @@ struct OneSeries {
     columns: Vec<Surveyed>,
     rows: u64,
     identity: Vec<u8>,
+    /// The unit in the long form, as the first row that has one writes it.
+    unit: String,
     /// The table, and the index of the series.
     table: Option<(ColumnTable, usize)>,
 }
@@ -70,6 +77,12 @@ struct Surveyed {
     separated: SeparatedNumbers,
     /// Whether its numbers are texts, because other texts look like numbers with separators too.
     is_refused: bool,
+    /// Numbers of a column of texts.
+    numbers: u64,
+    /// Other texts of a column of texts.
+    others: u64,
+    /// The line and the text of the first one.
+    first_other: Option<(u64, Box<str>)>,
 }
 
 impl AllSeries {
@@ -137,6 +150,23 @@ impl AllSeries {
         noted
     }
 
+    /// Reports columns of texts that are numbers but for a few, unless another note is about their field.
+    pub fn note_few_texts(&self, noted: &HashSet<usize>, report: &mut Report) {
+        for series in &self.all {
+            for (of, field) in series.columns.iter().zip(&self.metrics) {
+                let is_text = of.column.kind() == Kind::Text && !noted.contains(field);
+                let Some(text) = of.few_texts_note().filter(|_| is_text) else { continue };
+                let name = match self.layout.form {
+                    Form::Wide => of.column.name.clone(),
+                    Form::Long { .. } | Form::Own => {
+                        format!("{}: {}", series.recorded.instance, of.column.name)
+                    }
+                };
+                report.note(Some(&name), of.others, text);
+            }
+        }
+    }
+
     /// Whether a text is a number in the notation of the file, or a word for one that is absent.
     pub fn is_number(&self, text: &str) -> bool {
         self.numbers.parse(text.as_bytes()).is_some() || is_absent_word(text.as_bytes())
@@ -153,10 +183,14 @@ impl AllSeries {
         self.earliest = self.earliest.min(row.time);
         let Some(series) = self.all.get_mut(at) else { return Ok(()) };
         series.rows += 1;
+        if let Form::Long { unit: Some(unit), .. } = self.layout.form {
+            series.check_unit(text_of(row.fields, unit), row.line)?;
+        }
         let is_kept = self.parsed.begin_row(row.end);
         let mut has_texts = false;
         for (surveyed, field) in series.columns.iter_mut().zip(&self.metrics) {
-            match surveyed.add(row.fields.get(*field).unwrap_or_default(), self.numbers, self.has_doubts) {
+            let field = row.fields.get(*field).unwrap_or_default();
+            match surveyed.add(field, row.line, self.numbers, self.has_doubts) {
                 Some(cell) if is_kept => self.parsed.push(cell),
                 Some(_) => {}
                 None => has_texts = true,
@@ -236,6 +270,10 @@ impl AllSeries {
             Form::Long { unit: Some(unit), .. } => unit_of(text(unit)),
             _ => None,
         };
+        let unit_text = match self.layout.form {
+            Form::Long { unit: Some(unit), .. } => text(unit).trim().to_owned(),
+            _ => String::new(),
+        };
         let columns = self.metrics.iter().map(|at| {
             let name = self.layout.names.get(*at).map(String::as_str).unwrap_or_default();
             let unit = unit.clone().or_else(|| self.layout.units.get(*at).cloned().flatten());
@@ -247,7 +285,7 @@ impl AllSeries {
         row.fields.iter().for_each(|field| identity.extend_from_slice(field));
         identity.extend_from_slice(&i128::from(row.time).to_le_bytes());
         let columns = columns.collect();
-        self.all.push(OneSeries { recorded, columns, rows: 0, identity, table: None });
+        self.all.push(OneSeries { recorded, columns, rows: 0, identity, unit: unit_text, table: None });
         self.places.insert(self.key.clone(), self.all.len() - 1);
         Ok(self.all.len() - 1)
     }
@@ -258,7 +296,7 @@ impl AllSeries {
     /// If a type exceeds a bound.
     pub fn end_survey(&mut self) -> Result<(), InputError> {
         for series in &mut self.all {
-            for Surveyed { column, words, separated, is_refused } in &mut series.columns {
+            for Surveyed { column, words, separated, is_refused, .. } in &mut series.columns {
                 let is_number = matches!(column.kind(), Kind::Integer | Kind::Real);
                 if self.has_doubts && is_number && !separated.is_possible(self.numbers.thousands) {
                     let values = column.values;
@@ -330,13 +368,14 @@ impl AllSeries {
 
 impl Surveyed {
     /// Counts a field. Returns its value; `None` if the column has texts.
-    fn add(&mut self, field: &[u8], numbers: NumberForm, has_doubts: bool) -> Option<ParsedCell> {
+    fn add(&mut self, field: &[u8], line: u64, numbers: NumberForm, has_doubts: bool) -> Option<ParsedCell> {
+        let trimmed = field.trim_ascii();
         let column = &mut self.column;
         if column.kind() == Kind::Text {
             column.values += u64::from(!field.is_empty());
+            self.count_text(trimmed, numbers);
             return None;
         }
-        let trimmed = field.trim_ascii();
         if trimmed.is_empty() {
             return Some(ParsedCell::Absent);
         }
@@ -345,14 +384,79 @@ impl Surveyed {
             self.words += 1;
             return Some(ParsedCell::Absent);
         }
+        let (kind, values) = (column.kind(), column.values);
         if cell == Cell::Absent || !column.survey(cell) {
             column.become_text();
+            self.numbers = if matches!(kind, Kind::Integer | Kind::Real) { values } else { 0 };
+            self.others = 1;
+            let shown = shortened(&String::from_utf8_lossy(trimmed));
+            self.first_other = Some((line, shown.into()));
             return None;
         }
         if has_doubts {
             self.separated.add(numbers, str::from_utf8(trimmed).unwrap_or_default());
         }
         ParsedCell::of(cell)
+    }
+
+    /// Counts a field of a column of texts, unless most of them are clearly no numbers.
+    fn count_text(&mut self, trimmed: &[u8], numbers: NumberForm) {
+        let is_clear = self.others > MIN_CLEAR_TEXTS && self.others > self.numbers;
+        if is_clear || trimmed.is_empty() || is_absent_word(trimmed) {
+            return;
+        }
+        match numbers.parse(trimmed) {
+            Some(_) => self.numbers += 1,
+            None => self.others += 1,
+        }
+    }
+
+    /// The note about a column of texts that are numbers but for a few.
+    fn few_texts_note(&self) -> Option<String> {
+        let (line, text) = self.first_other.as_ref()?;
+        let all = self.numbers + self.others;
+        (self.others * MIN_NUMBERS_PER_TEXT <= all).then(|| {
+            format!(
+                "is text: {} of {all} values are no numbers, the first is {text:?} in line {line}. For numbers, correct the file, or choose --decimal or --thousands",
+                self.others
+            )
+        })
+    }
+}
+
+impl OneSeries {
+    /// Checks the unit of a row in the long form. A row may leave it out.
+    ///
+    /// # Errors
+    /// If it is another one than that of a row before.
+    fn check_unit(&mut self, unit: &str, line: u64) -> Result<(), InputError> {
+        let unit = unit.trim();
+        if unit.is_empty() || unit == self.unit {
+            return Ok(());
+        }
+        let found = unit_of(unit);
+        if self.unit.is_empty() {
+            unit.clone_into(&mut self.unit);
+            for surveyed in &mut self.columns {
+                let column = std::mem::take(&mut surveyed.column);
+                let known = column.unit.clone();
+                surveyed.column = column.with_unit(found.clone().or(known));
+            }
+            return Ok(());
+        }
+        if found.is_some() && found == unit_of(&self.unit) {
+            return Ok(());
+        }
+        Err(InputError::Defect {
+            place: format!("line {line}"),
+            why: format!(
+                "{:?} has the unit {:?} here, and {:?} in a line before",
+                shortened(&self.recorded.instance),
+                shortened(unit),
+                shortened(&self.unit)
+            ),
+            remedy: "convert its values to one unit, or give those of each unit another name".into(),
+        })
     }
 }
 

@@ -298,7 +298,7 @@ fn telephone_numbers_are_no_numbers_with_spaces() {
 fn a_time_with_a_thousands_separator_is_refused() {
     let table = b"Zeit;Druck\n998;1.013,2\n999;1.013,3\n1.000;1.013,1\n";
     let error = read_with(table, &InputOptions::default()).unwrap_err().to_string();
-    assert!(error.starts_with("line 4: the time is not a number of seconds"), "{error}");
+    assert!(error.starts_with("line 4, \"1.000\": the time is not a number of seconds"), "{error}");
 }
 
 #[test]
@@ -332,4 +332,73 @@ fn lines_that_end_in_a_carriage_return_show_the_dialect_alone() {
     let table = "time,x\r".to_owned() + &"1700000000,1\r".repeat(20_000);
     let beginning = read_beginning(&mut Cursor::new(table.as_bytes())).unwrap();
     assert_eq!(beginning.len(), DETECT_BYTES);
+}
+
+#[test]
+fn the_offset_in_a_header_moves_times_without_a_zone() {
+    let table = b"time (UTC+2),x\n2023-11-15 00:13:20,1\n2023-11-14T22:13:21Z,2\n";
+    let (all, report) = read_with(table, &InputOptions::default()).unwrap();
+    let times: Vec<_> = all["drive"].1.iter().map(|of| of.time - T).collect();
+    assert_eq!(times, [0, 1_000_000_000]);
+    let report = texts(&report).join("\n");
+    assert!(report.contains("times without a zone are +02:00 from UTC, by the header"), "{report}");
+    let table = b"Date,Time (UTC-05:00),x\n14.11.2023,17:13:20,1\n";
+    let (all, _) = read_with(table, &InputOptions::default()).unwrap();
+    assert_eq!(all["drive"].1[0].time, T);
+}
+
+#[test]
+fn a_defective_time_of_the_day_refuses_its_row() {
+    for cell in ["??", "24:00:00", "", "-"] {
+        let table =
+            format!("Date,Time,x\n14.11.2023,22:13:20,1\n14.11.2023,22:13:21,2\n14.11.2023,{cell},3\n");
+        let error = read_with(table.as_bytes(), &InputOptions::default()).unwrap_err().to_string();
+        let place = format!("line 4, {:?}: the time is not", format!("14.11.2023 {cell}").trim());
+        assert!(error.starts_with(&place) && error.ends_with("import the rest with --partial"), "{error}");
+        let partial = InputOptions { is_partial: true, ..InputOptions::default() };
+        let (all, report) = read_with(table.as_bytes(), &partial).unwrap();
+        let times: Vec<_> = all["drive"].1.iter().map(|of| of.time - T).collect();
+        assert_eq!(times, [0, 1_000_000_000], "{cell}");
+        assert!(texts(&report).iter().any(|text| text.starts_with("1 lines skipped")), "{cell}");
+    }
+}
+
+#[test]
+fn a_series_of_the_long_form_has_one_unit() {
+    let changed = b"time,name,value,unit\n1700000000,u,1.5,V\n1700000001,u,1500,mV\n";
+    let error = read_with(changed, &InputOptions::default()).unwrap_err().to_string();
+    assert!(
+        error.starts_with("line 3: \"u\" has the unit \"mV\" here, and \"V\" in a line before"),
+        "{error}"
+    );
+    assert!(error.contains("convert its values to one unit"), "{error}");
+    let same =
+        "time,name,value,unit\n1700000000,n,1,\n1700000001,n,2,rpm\n1700000002,n,2,1/min\n1700000003,n,2,\n";
+    let (all, _) = read_with(same.as_bytes(), &InputOptions::default()).unwrap();
+    assert_eq!(all["n"].0.probe_type.metrics[0].unit.as_deref(), Some("/min"));
+}
+
+#[test]
+fn a_few_texts_in_a_column_of_numbers_are_reported() {
+    let lines = |texts: &[&str]| {
+        let numbers = (0..9).map(|at| format!("{};{at},5\n", 1_700_000_000 + at)).collect::<String>();
+        let texts = texts.iter().map(|text| format!("1700000010;{text}\n")).collect::<String>();
+        format!("time;x\n{numbers}{texts}")
+    };
+    let report = |texts_of: &[&str]| {
+        let (_, report) = read_with(lines(texts_of).as_bytes(), &InputOptions::default()).unwrap();
+        texts(&report).join("\n")
+    };
+    let few = report(&["err", "7,5", ""]);
+    let expected = "x: is text: 1 of 11 values are no numbers, the first is \"err\" in line 11.";
+    assert!(few.contains(expected) && few.contains("--thousands"), "{few}");
+    let many = report(&["err", "bad"]);
+    assert!(!many.contains("are no numbers"), "{many}");
+}
+
+#[test]
+fn lines_that_are_too_long_are_named() {
+    let table = format!("time,x\n1700000000,{}\n", "a".repeat(MAX_MESSAGE + 1));
+    let error = read_with(table.as_bytes(), &InputOptions::default()).unwrap_err().to_string();
+    assert!(error.starts_with("the first lines have more than 8388608 bytes"), "{error}");
 }

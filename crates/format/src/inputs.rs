@@ -25,6 +25,9 @@ pub fn by_name(name: &str) -> Option<&'static InputFormat> {
     INPUTS.iter().find(|format| format.name == name)
 }
 
+/// Formats of lines that the ending of a file names, even if it looks like CSV.
+const LINE_FORMATS: [&str; 2] = ["jsonl", "line-protocol"];
+
 /// Returns the format of a file: by its content, or else by the ending of its name.
 ///
 /// # Errors
@@ -38,5 +41,12 @@ pub fn find(path: &Path, content: &mut dyn Read) -> io::Result<Option<&'static I
     // A text can look like several formats: the ending decides between those.
     let mut matching = INPUTS.iter().filter(|format| (format.detect)(&beginning));
     let first = matching.clone().next();
-    Ok(matching.find(has_extension).or(first).or_else(|| INPUTS.iter().find(has_extension)))
+    let by_ending = || INPUTS.iter().find(has_extension);
+    if let Some(format) = matching.find(has_extension) {
+        return Ok(Some(format));
+    }
+    // Defective lines of these formats look like CSV.
+    let looks_like_csv = first.is_some_and(|format| format.name == "csv");
+    let text = by_ending().filter(|format| looks_like_csv && LINE_FORMATS.contains(&format.name));
+    Ok(text.or(first).or_else(by_ending))
 }

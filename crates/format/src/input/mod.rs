@@ -46,7 +46,7 @@ pub use options::{Dbc, InputOptions};
 pub use recorded_series::RecordedSeries;
 pub use report::{Finding, Report};
 pub(crate) use series_set::SeriesSet;
-pub(crate) use text_lines::TextLines;
+pub(crate) use text_lines::{BYTE_ORDER_MARK, TextLines};
 pub(crate) use time::{DateOrder, TIME_NAMES, TimeForm, longer_unit_of_name, time_unit_of_name};
 pub use time::{TimeRefused, TimeUnit, checked as checked_time, parse_time};
 pub(crate) use time_shift::TimeShift;

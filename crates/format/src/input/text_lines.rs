@@ -5,6 +5,8 @@ use std::io::{BufRead, BufReader, Read};
 
 /// Bytes that are read at once.
 const READ_CHUNK_BYTES: usize = 256 * 1024;
+/// The byte order mark in UTF-8.
+pub const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// Iterates over lines.
 pub struct TextLines<R> {
@@ -35,6 +37,8 @@ impl<R: Read> TextLines<R> {
             });
         }
         let line = self.line.strip_suffix(b"\n").unwrap_or(&self.line);
+        // Some programs write the byte order mark before the first line.
+        let line = line.strip_prefix(BYTE_ORDER_MARK).filter(|_| self.number == 1).unwrap_or(line);
         Ok((read > 0).then_some((self.number, line)))
     }
 }

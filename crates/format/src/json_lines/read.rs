@@ -4,8 +4,8 @@
 
 use crate::{
     input::{
-        Defects, InputError, InputFile, InputFormat, InputOptions, RecordedSeries, Report, SeriesSet,
-        TakeBatch, TextLines, TimeForm, TimeRefused, TimeShift, TimeUnit,
+        BYTE_ORDER_MARK, Defects, InputError, InputFile, InputFormat, InputOptions, RecordedSeries, Report,
+        SeriesSet, TakeBatch, TextLines, TimeForm, TimeRefused, TimeShift, TimeUnit,
         bounds::{MAX_METRICS, MAX_ROW},
         infer,
         json::{
@@ -35,8 +35,9 @@ pub(crate) const INPUT: InputFormat = InputFormat {
     name: "jsonl",
     title: "JSON lines",
     help: "Objects with a time, one in each line; OASIS exports",
-    extensions: &["jsonl", "ndjson"],
+    extensions: &["jsonl", "ndjson", "json"],
     detect: |beginning| {
+        let beginning = beginning.strip_prefix(BYTE_ORDER_MARK).unwrap_or(beginning);
         let first = beginning.split(|byte| *byte == b'\n').find(|line| !line.trim_ascii().is_empty());
         first.is_some_and(|line| serde_json::from_slice::<Map<String, Json>>(line).is_ok())
     },

@@ -69,6 +69,10 @@ fn a_format_is_found_by_content_and_then_by_ending() {
     assert_eq!(found("x.csv", b"\x89MCAP0\r\n"), Some("mcap"));
     assert_eq!(found("x.log", b"time,x\n1,2\n2,3\n"), Some("csv"));
     assert_eq!(found("x.csv", b"time\n1\n"), Some("csv"));
+    assert_eq!(found("x.lp", b"m,a=1,a=2 x=1 1700000000000000000\n"), Some("line-protocol"));
+    assert_eq!(found("x.jsonl", b"{\"time\":1,\"a\":1}{\"time\":2,\"a\":2}\n"), Some("jsonl"));
+    assert_eq!(found("x.json", b"[{\"time\":1,\"a\":1},{\"time\":2,\"a\":2}]\n"), Some("jsonl"));
+    assert_eq!(found("x", b"\xef\xbb\xbf{\"time\":1,\"a\":1}\n"), Some("jsonl"));
     assert_eq!(found("x", b"hello"), None);
     assert_eq!(found("x.mcap", b"hello"), Some("mcap"));
 }

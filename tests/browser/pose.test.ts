@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
 import type { Locator } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import type { Visit } from './harness/browser.ts';
@@ -132,7 +133,7 @@ it('draws position and attitude of PX4, and says them in words', async () => {
     .poll(async () => (await figures())[0])
     .toMatch(/^x 7\.\d+\s?m, y 6\.\d+\s?m, z −9\.97\d*\s?m$/);
   expect((await figures())[1]).toMatch(
-    /^roll 0.°, pitch 0.°, yaw 45.° \(quaternion of length 2, normalized\)$/,
+    /^roll 0\.0.°, pitch 0\.0.°, yaw 45\.0.° \(quaternion of length 2, normalized\)$/,
   );
   expect(await part('pose-problem').allTextContents()).toEqual([
     'vehicle_local_position: 3 samples have no finite position.',
@@ -198,6 +199,26 @@ it('keeps differences at 1e15 apart, and says a quaternion that is 0', async () 
   await visit.screenshot('pose-far');
 });
 
+it('leaves the page as a table with all digits and as a picture', async () => {
+  await open('far');
+  await expect.poll(() => datum('points')).toBe(COUNT);
+  const files = new Map<string, string>();
+  visit.page.on('download', async (download) => {
+    files.set(
+      download.suggestedFilename().replace(/^.*\./, ''),
+      await readFile(await download.path(), 'utf8'),
+    );
+  });
+  await part('pose-legend').click();
+  await part('export-csv').click();
+  const table = () => files.get('csv') ?? '';
+  await expect.poll(table).toMatch(/^\W*time,instance,x \[m\],y \[m\],z \[m\],qx,qy,qz,qw\r\n/);
+  expect(table()).toMatch(/,far,1000000000000399,0,0,0,0,0,0/);
+  await part('export-picture').click();
+  // The trail, the ground and their words.
+  await expect.poll(() => files.get('svg')).toMatch(/<path.*Grid of 50/s);
+});
+
 it('comes back with its layout, after its metrics were changed by hand', async () => {
   await open('vehicle_local_position');
   await expect.poll(() => datum('points')).toBe(COUNT - 3);
@@ -218,7 +239,7 @@ it('comes back with its layout, after its metrics were changed by hand', async (
   await expect.poll(() => datum('points')).toBe(COUNT - 3);
   expect(await part('pose-up').inputValue()).toBe('y');
   expect(await part('pose-trail').inputValue()).toBe('30');
-  await expect.poll(async () => (await figures())[1]).toMatch(/yaw 45.°/);
+  await expect.poll(async () => (await figures())[1]).toMatch(/yaw 45\.0.°/);
 });
 
 it('draws again after the browser has ended the drawing', async () => {

@@ -24,15 +24,17 @@ export function PoseFields(props: {
   return (
     <>
       {texts.map((value, index) => (
-        <ExpressionField
-          key={LABELS[index]}
-          value={value}
-          label={LABELS[index]}
-          testId={`pose-field-${index}`}
-          isAutoFocused={index === 0}
-          onEnter={done}
-          onEscape={onEnd}
-        />
+        <div key={LABELS[index]} class="pose-field">
+          <span aria-hidden="true">{LABELS[index]}</span>
+          <ExpressionField
+            value={value}
+            label={LABELS[index]}
+            testId={`pose-field-${index}`}
+            isAutoFocused={index === 0}
+            onEnter={done}
+            onEscape={onEnd}
+          />
+        </div>
       ))}
       <p class="panel-note">{words.needed}</p>
       <div class="pose-buttons">

@@ -1,4 +1,4 @@
-import { formatQuantity } from '../../format/axis.ts';
+import { formatFigure, formatQuantity } from '../../format/axis.ts';
 import { formatWithin } from '../../format/tick_labels.ts';
 import type { PoseTrack } from '../../series/pose_track.ts';
 import { finiteExtremes } from '../../series/value_scale.ts';
@@ -44,5 +44,6 @@ export function groundWords({ ground, bounds }: PreparedPoses, { up, unit }: Pos
 
 /** Tenths of a degree; a zero has no sign. */
 function degrees(angle: number): string {
-  return formatQuantity(Math.round(angle * 10) / 10 + 0, 'deg', false);
+  const tenths = Math.round(angle * 10) / 10 + 0;
+  return formatFigure(tenths, { unit: 'deg', isCounter: false, decimals: 1 });
 }

@@ -391,3 +391,26 @@ fn without_arrow_it_explains_how_to_build_it() {
         assert_eq!((status, &problem["type"]), (501, &Value::from("/problems/no_arrow")));
     }
 }
+
+#[test]
+fn a_recording_that_begins_as_a_stored_one_does_is_another_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let archive = folder.path().join("archive");
+    let path = folder.path().join("log.csv");
+    let path_text = path.to_str().unwrap();
+    let import = |content: &str| {
+        fs::write(&path, content).unwrap();
+        run("import", &archive, &[path_text])
+    };
+    let (is_done, _, said) = import("t,pos\n0,0\n1,1\n2,2\n");
+    assert!(is_done, "{said}");
+    let stored = lines(&archive);
+    for other in ["t,pos\n0,0\n1,100\n2,200\n", "t,pos\n0,0\n1.5,1\n2,2\n", "t,pos\n0,0\n1,1\n1.5,5\n2,2\n"] {
+        let (is_done, _, said) = import(other);
+        assert!(!is_done && said.contains("log/log, which begins alike and differs at sample"), "{said}");
+        assert_eq!(lines(&archive), stored);
+    }
+    // What it has got since, also if a column has another type then.
+    let (is_done, _, said) = import("t,pos\n0,0\n1,1\n2,2\n3,3.5\n");
+    assert!(is_done && said.contains("1 samples imported") && said.contains("3 already stored"), "{said}");
+}

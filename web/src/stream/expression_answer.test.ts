@@ -16,11 +16,13 @@ interface Faked {
   readonly isTaking?: boolean;
   readonly gaps?: readonly { from: number; to: number; cause: string; count: number }[];
   readonly points?: object;
+  /** Whether numbers are within vectors and structs, of which no sample is in memory. */
+  readonly hasParts?: boolean;
 }
 
 function scene(instances: Record<string, Faked>, from = 0, to = 10_000): Scene {
   const watches = new Map(
-    Object.entries(instances).map(([name, { samples, pace = 10, isTaking = true, gaps = [] }]) => {
+    Object.entries(instances).map(([name, { samples, pace = 10, isTaking = true, gaps = [], hasParts }]) => {
       const store = new SeriesStore(1, 1e6);
       let before = Number.NEGATIVE_INFINITY;
       for (const [time, value] of samples) {
@@ -28,7 +30,8 @@ function scene(instances: Record<string, Faked>, from = 0, to = 10_000): Scene {
         store.append(Float64Array.of(time), [[value]]);
         before = time;
       }
-      const memory = { store, gaps, series: ['x'], seriesOf: () => 0, partsOf: () => undefined, version: 1 };
+      const partsOf = () => (hasParts ? [] : undefined);
+      const memory = { store, gaps, series: ['x'], seriesOf: () => 0, partsOf, version: 1 };
       return [name, { memory, pace, isTaking, lastingGap: () => undefined } as unknown as Watch];
     }),
   );
@@ -150,6 +153,32 @@ it('computes from the archive, and says what it has', () => {
   expect(Array.from(signal.values)).toEqual([1, 2, 3, 4, 7, 7]);
   expect(past).toMatchObject({ state: 'ready', level: '1s' });
   expect(past?.step).toBeGreaterThan(0);
+});
+
+it('reads numbers within vectors and structs from the archive if memory has none', () => {
+  const nanos = (ms: number) => ms * 1e6;
+  const of = (...last: number[]) => ({ min: last, max: last, last });
+  const points = {
+    event: 'points',
+    level: 'raw',
+    from: 0,
+    to: nanos(2000),
+    step: nanos(1000),
+    times: [0, 1000].map(nanos),
+    samples: [1, 1],
+    metrics: { 'q[0]': of(1, 2), 'q[3]': of(3, 4), 'pose.position.x': of(5, 6) },
+    gaps: [],
+  };
+  const found = scene({ a: { samples: [], hasParts: true, points } }, 0, 5000);
+  const target = { node: 'n', instance: 'a' };
+  const valuesOf = (...inputs: readonly { metric: string; element?: string }[]) => {
+    const { root } = planOf(...inputs.map(() => 'a'));
+    const plan = { inputs: inputs.map((input) => ({ target, ...input })), root, before: 0 };
+    return Array.from(computedRows(found, plan, '0', 100).signal.values);
+  };
+  expect(valuesOf({ metric: 'q[]', element: '0' })).toEqual([1, 2]);
+  expect(valuesOf({ metric: 'q[]', element: '0' }, { metric: 'q[]', element: '3' })).toEqual([4, 6]);
+  expect(valuesOf({ metric: 'pose.position.x' })).toEqual([5, 6]);
 });
 
 it('has no values of an instance that is not watched', () => {

@@ -8,7 +8,7 @@ import { type Extreme, rawSince } from '../series/raw_samples.ts';
 import { keyOf } from '../wire/target.ts';
 import type { PastPart } from './query.ts';
 import type { Scene } from './scene.ts';
-import { type DrawnGroup, gapsOf, groupsOf, type Past, pastOf } from './series_groups.ts';
+import { archivedGroup, type DrawnGroup, gapsOf, groupsOf, type Past, pastOf } from './series_groups.ts';
 import type { Watch } from './watch.ts';
 
 /** Rows that an expression reads at most; of a longer time it reads the last sample of each step. */
@@ -54,7 +54,7 @@ export function computedRows(
     const key = keyOf(input.target) + (input.element === undefined ? '' : input.metric);
     let read = reads.get(key);
     if (!read) {
-      const groups = groupsOf(scene, { target: input.target, metrics: metricsLike(plan, input) });
+      const groups = groupsFor(scene, plan, input);
       const rows = isSingle ? most : Math.floor(most / instances);
       read = groups.map((group) =>
         readGroup(scene, group, plan.before, { variant, columns, rows, isSingle }),
@@ -77,6 +77,24 @@ export function computedRows(
   };
 }
 
+/** Returns the groups that an input is read from; elements that are not in memory are read from the archive. */
+function groupsFor(scene: Scene, plan: Plan, input: PlanInput): DrawnGroup[] {
+  const { target, metric, element } = input;
+  const groups = groupsOf(scene, { target, metrics: metricsLike(plan, input) });
+  if (element === undefined) return groups;
+  const alike = plan.inputs.filter(
+    (other) => other.metric === metric && keyOf(other.target) === keyOf(target),
+  );
+  const absent = new Set(alike.map(nameOf));
+  for (const { names } of groups) for (const name of names) absent.delete(name);
+  return [...groups, ...[...absent].map((name) => archivedGroup(scene, target, name))];
+}
+
+/** Returns the name of the series of an input. */
+function nameOf({ metric, element }: PlanInput): string {
+  return element === undefined ? metric : metric.replace('[]', `[${element}]`);
+}
+
 /** The metrics that lie in one store with an input. */
 function metricsLike({ inputs }: Plan, { target, metric, element }: PlanInput): string[] {
   if (element !== undefined) return [metric];
@@ -97,8 +115,8 @@ function extremeOf(reads: readonly Read[], input: PlanInput): Extreme | undefine
   return read?.extremes[index ?? 0];
 }
 
-function placeOf(reads: readonly Read[], { metric, element }: PlanInput): [Read, number] | undefined {
-  const name = element === undefined ? metric : metric.replace('[]', `[${element}]`);
+function placeOf(reads: readonly Read[], input: PlanInput): [Read, number] | undefined {
+  const name = nameOf(input);
   const read = reads.find(({ names }) => names.includes(name));
   return read && [read, read.names.indexOf(name)];
 }

@@ -72,7 +72,10 @@ export function groupsOf(scene: Scene, { target, metrics }: Source): DrawnGroup[
     const parts = memory?.partsOf(metric);
     const series = memory?.seriesOf(metric) ?? -1;
     const last = found.at(-1);
-    if (parts) {
+    if (parts?.length === 0 && !metric.includes('[]')) {
+      // No sample of the struct is in memory; the archive may have some.
+      found.push({ ...archivedGroup(scene, target, metric), part: { pattern: metric, label: '' } });
+    } else if (parts) {
       for (const { label, store } of parts)
         found.push({
           ...common,
@@ -91,6 +94,13 @@ export function groupsOf(scene: Scene, { target, metrics }: Source): DrawnGroup[
     }
   }
   return found;
+}
+
+/** Returns the group of a series that only the archive has. */
+export function archivedGroup(scene: Scene, target: Target, name: string): DrawnGroup {
+  const lag = scene.lag(target.node);
+  const gaps = gapsIn(scene, target);
+  return { key: keyOf(target), target, lag, gaps, names: [name], store: undefined, picked: [0] };
 }
 
 /** Returns the gaps in memory of an instance, and the time since its newest sample if it is silent; by the node's clock. */

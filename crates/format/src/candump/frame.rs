@@ -73,7 +73,8 @@ impl<'a> Frame<'a> {
             _ => return Err(ID),
         };
         self.is_error = self.is_extended && id & ERROR_BIT != 0;
-        self.id = id;
+        // The rest of an error frame's identifier is the class of the error.
+        self.id = if self.is_error { id & !ERROR_BIT } else { id };
         Ok(())
     }
 

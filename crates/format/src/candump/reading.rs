@@ -4,8 +4,8 @@ use super::frame::Frame;
 use crate::{
     can::{Database, MessageDescription, signal_column},
     input::{
-        Column, ColumnTable, Defects, InputError, InputFile, InputOptions, Report, SeriesSet, TakeBatch,
-        TextLines, TimeShift, infer, names::without_controls,
+        Column, ColumnTable, Defects, FreeNames, InputError, InputFile, InputOptions, Report, SeriesSet,
+        TakeBatch, TextLines, TimeShift, infer, names::without_controls,
     },
 };
 use oasis_wire::{
@@ -92,6 +92,8 @@ fn each_frame(
 
 struct Reading<'a> {
     messages: &'a [MessageDescription],
+    /// The last part of the instance of each message: two databases may have a message of one name.
+    names: Vec<String>,
     by_id: HashMap<(u32, bool), usize>,
     interfaces: HashMap<String, usize>,
     /// By interface and message; the message after the last one has all other frames.
@@ -115,8 +117,10 @@ struct One {
 impl<'a> Reading<'a> {
     fn new(messages: &'a [MessageDescription]) -> Self {
         let by_id = messages.iter().enumerate().map(|(at, message)| ((message.id, message.is_extended), at));
+        let mut free = FreeNames::default();
         Self {
             messages,
+            names: messages.iter().map(|message| free.take(&message.name)).collect(),
             by_id: by_id.collect(),
             interfaces: HashMap::new(),
             all: BTreeMap::new(),
@@ -151,7 +155,7 @@ impl<'a> Reading<'a> {
         let described = self.messages.get(message);
         let one = self.all.entry((interface, message)).or_insert_with(|| One {
             instance: {
-                let name = described.map_or("frames", |described| described.name.as_str());
+                let name = self.names.get(message).map_or("frames", String::as_str);
                 without_controls(&format!("{}/{name}", frame.interface))
             },
             columns: described.map(|of| of.signals.iter().map(signal_column).collect()).unwrap_or_default(),
@@ -221,9 +225,18 @@ impl<'a> Reading<'a> {
         report: &mut Report,
     ) -> Result<(), InputError> {
         self.series.finish(take)?;
-        for one in self.all.values() {
+        for ((_, message), one) in &self.all {
             if let Some(table) = &one.table {
                 table.report(Some(&one.instance), &one.columns, report);
+            }
+            if let (Some(described), Some(name)) = (self.messages.get(*message), self.names.get(*message))
+                && described.name != *name
+            {
+                let text = format!(
+                    "is the message {:X}: another one is called {} too",
+                    described.id, described.name
+                );
+                report.note(Some(&one.instance), 1, text);
             }
         }
         let frames: u64 = self.unknown.values().sum();

@@ -69,6 +69,16 @@ fn signals_have_their_values_and_multiplexed_ones_are_absent() {
 }
 
 #[test]
+fn two_messages_of_one_name_become_two_instances() {
+    let dbc = "BO_ 256 Msg: 8 A\n SG_ X : 0|8@1+ (1,0) [0|0] \"km/h\" A\nBO_ 258 Msg: 8 A\n SG_ X : 0|8@1- (1,0) [0|0] \"m/s\" A\n";
+    let (all, report) = read("(1.0) can0 102#FF\n(2.0) can0 100#FF\n", dbc, false).unwrap();
+    assert_eq!(all["can0/Msg"].1[0].values, [Value::Int(255)]);
+    assert_eq!(all["can0/Msg_2"].1[0].values, [Value::Int(-1)]);
+    let text = "can0/Msg_2: is the message 102: another one is called Msg too";
+    assert!(report.findings.iter().any(|of| of.to_string() == text), "{report:?}");
+}
+
+#[test]
 fn lines_have_the_forms_of_candump() {
     let parse = |line: &str| {
         Frame::parse(line.as_bytes()).map(|frame| (frame.id, frame.data().to_vec(), frame.is_remote))
@@ -77,6 +87,8 @@ fn lines_have_the_forms_of_candump() {
     assert_eq!(parse("(1.0) can0 123#1122 R"), Ok((0x123, vec![0x11, 0x22], false)));
     assert_eq!(parse("(1436509052.249713)  vcan0  044   [2]  2A 36"), Ok((0x44, vec![0x2a, 0x36], false)));
     assert_eq!(parse(" (2015-07-10 08:17:32.249713)  can0  00000044   [0]"), Ok((0x44, vec![], false)));
+    let error = Frame::parse(b"(1.0) can0 20000004#0001000000000000").unwrap();
+    assert_eq!((error.id, error.is_error), (4, true));
     for line in [
         "",
         "can0 123#",

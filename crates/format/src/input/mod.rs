@@ -40,6 +40,7 @@ pub(crate) use field_budget::FieldBudget;
 pub use infer::described;
 pub use json::unique::{BadJson, parse as parse_json};
 pub use lost::Lost;
+pub(crate) use names::FreeNames;
 pub use number::Thousands;
 pub(crate) use number::{Number, NumberForm};
 pub use options::{Dbc, InputOptions};

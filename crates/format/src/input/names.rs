@@ -15,19 +15,34 @@ pub fn instances(topics: &BTreeSet<&str>) -> BTreeMap<String, Arc<str>> {
     topics.iter().for_each(|topic| *count.entry(short(topic)).or_default() += 1);
     let is_ambiguous = |topic: &str| count.get(&short(topic)).is_some_and(|count| *count > 1);
     let (whole, shortened): (Vec<_>, Vec<_>) = topics.iter().copied().partition(|topic| is_ambiguous(topic));
-    let mut taken = HashSet::new();
+    let mut free = FreeNames::default();
     let mut all = BTreeMap::new();
     let wanted = shortened.into_iter().map(|topic| (topic, short(topic)));
     for (topic, wanted) in wanted.chain(whole.into_iter().map(|topic| (topic, named(topic)))) {
-        let mut name = wanted.clone();
-        let mut number = 1_u64;
-        while !taken.insert(name.clone()) {
-            number += 1;
-            name = format!("{wanted}_{number}");
-        }
-        all.insert(topic.to_owned(), name.into());
+        all.insert(topic.to_owned(), free.take(&wanted).into());
     }
     all
+}
+
+/// Gives each name once: `speed`, then `speed_2`.
+#[derive(Debug, Default)]
+pub struct FreeNames {
+    taken: HashSet<String>,
+    /// The last number of each name, so that a name of all columns is found quickly.
+    numbers: HashMap<String, u64>,
+}
+
+impl FreeNames {
+    /// Returns the name, with a number behind it if it is taken.
+    pub fn take(&mut self, wanted: &str) -> String {
+        let mut free = wanted.to_owned();
+        while !self.taken.insert(free.clone()) {
+            let number = self.numbers.entry(wanted.to_owned()).or_insert(1);
+            *number += 1;
+            free = format!("{wanted}_{number}");
+        }
+        free
+    }
 }
 
 fn named(topic: &str) -> String {

@@ -23,6 +23,9 @@ pub enum ReadError<E> {
     /// A message has no channel.
     #[error("MCAP file damaged: a message refers to channel {0}, which does not exist")]
     NoChannel(u16),
+    /// A channel is described again, with another topic.
+    #[error("MCAP file damaged: channel {0} is described twice, with two topics, which MCAP forbids")]
+    TwoTopics(u16),
     /// A record or a chunk exceeds its bound.
     #[error(
         "record in the MCAP file too long ({0}): at most {MAX_RECORD} bytes, compressed or not. Write it again with smaller chunks (`mcap compress --chunk-size`), without long attachments (`mcap filter`)"

@@ -235,8 +235,9 @@ impl Recording {
 
     fn channel<E>(&mut self, data: &[u8]) -> Result<(), ReadError<E>> {
         let record = ChannelRecord::read(data)?;
-        if self.channels.contains_key(&record.id) {
-            return Ok(());
+        if let Some(known) = self.channels.get(&record.id) {
+            let is_same = known.topic == record.topic;
+            return if is_same { Ok(()) } else { Err(ReadError::TwoTopics(record.id)) };
         }
         self.describe(data.len())?;
         let (id, channel) = (record.id, Channel::new(&record));

@@ -26,6 +26,10 @@ pub struct Field {
     pub kind: u64,
     /// The name of its message type or enum.
     pub type_name: String,
+    /// The declared default, as text.
+    pub default: Option<String>,
+    /// The oneof that it is a member of, counted within its message.
+    pub oneof: Option<u64>,
 }
 
 impl Types {
@@ -104,6 +108,10 @@ fn field(mut bytes: &[u8]) -> Result<Field, BadWire> {
             (3, WireValue::Varint(value)) => field.number = u32::try_from(value).map_err(|_| BadWire)?,
             (4, WireValue::Varint(label)) => field.is_repeated = label == 3,
             (5, WireValue::Varint(kind)) => field.kind = kind,
+            (7, WireValue::Bytes(text)) => {
+                field.default = Some(str::from_utf8(text).map_err(|_| BadWire)?.to_owned());
+            }
+            (9, WireValue::Varint(oneof)) => field.oneof = Some(oneof),
             _ => {}
         }
     }

@@ -1,12 +1,17 @@
 //! The fields of a message type, and the metrics that are made of them.
 
 use super::{
+    default_value,
     descriptor::{Field, Types},
     wire::BadWire,
 };
 use crate::{input::FieldBudget, visible::shortened};
 use oasis_wire::schema::{EnumType, Enumerator, MAX_DEPTH, MAX_MEMBERS, Metric, MetricType, StructType};
 
+/// `TYPE_ENUM` of `descriptor.proto`.
+const ENUM: u64 = 14;
+/// Longest declared default.
+const MAX_DEFAULT_BYTES: usize = 64 << 10;
 /// Fields without a metric that a report names.
 const MAX_NAMED_FIELDS: usize = 10;
 
@@ -24,6 +29,9 @@ pub enum BadDescriptor {
         "a message has more than {MAX_MEMBERS} fields, those of nested messages included, or too long names"
     )]
     Many,
+    /// A declared default of another type.
+    #[error("the field {0:?} has a default that is none of its type")]
+    Default(String),
     /// A group, or a type of a later version.
     #[error("the field {0:?} has a type that is not supported")]
     Unsupported(String),
@@ -47,6 +55,10 @@ pub(super) struct LaidOut {
     pub number: u32,
     pub kind: Kind,
     pub is_repeated: bool,
+    /// The packed value of a message without the field.
+    pub default: Vec<u8>,
+    /// The oneof of the field, of whose members a message has one.
+    pub oneof: Option<u64>,
 }
 
 /// The encoding of a value.
@@ -114,7 +126,14 @@ impl Reading<'_> {
                     ..Metric::new(field.name.as_str(), of)
                 });
             }
-            laid_out.push(LaidOut { number: field.number, kind, is_repeated: field.is_repeated });
+            let enumerators = self.types.enums.get(&field.type_name).filter(|_| field.kind == ENUM);
+            let default = default_value::packed(&kind, field, enumerators.map(Vec::as_slice));
+            let default = default.ok_or_else(|| BadDescriptor::Default(shortened(&field.name)))?;
+            if default.len() > MAX_DEFAULT_BYTES {
+                return Err(BadDescriptor::Many);
+            }
+            let is_repeated = field.is_repeated;
+            laid_out.push(LaidOut { number: field.number, kind, is_repeated, default, oneof: field.oneof });
         }
         self.within.pop();
         Ok((laid_out, metrics))
@@ -127,7 +146,7 @@ impl Reading<'_> {
             2 => (Kind::Float, MetricType::Real32),
             3 => (Kind::Int(64), MetricType::Int64),
             4 => (Kind::Uint(64), MetricType::Uint64),
-            5 | 14 => (Kind::Int(32), MetricType::Int32),
+            5 | ENUM => (Kind::Int(32), MetricType::Int32),
             6 => (Kind::Fixed64, MetricType::Uint64),
             7 => (Kind::Fixed32, MetricType::Uint32),
             8 => (Kind::Boolean, MetricType::Boolean),
@@ -157,7 +176,7 @@ impl Reading<'_> {
     }
 
     fn enumeration(&mut self, field: &Field) -> Result<Option<EnumType>, BadDescriptor> {
-        let values = self.types.enums.get(&field.type_name).filter(|_| field.kind == 14);
+        let values = self.types.enums.get(&field.type_name).filter(|_| field.kind == ENUM);
         let Some(values) = values else { return Ok(None) };
         let mut known = std::collections::HashSet::new();
         let values = values.iter().filter(|(_, value)| known.insert(*value));

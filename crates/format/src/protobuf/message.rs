@@ -1,4 +1,4 @@
-//! Decodes a message to the row of a sample. Fields that it lacks have the default of their type, as in every library.
+//! Decodes a message to the row of a sample. Fields that it lacks have their default, as in every library.
 
 use super::{
     layout::{Kind, LaidOut, Layout},
@@ -6,6 +6,7 @@ use super::{
 };
 use crate::input::bounds::MAX_ROW;
 use oasis_wire::value::RowWriter;
+use std::collections::HashMap;
 
 /// A message that does not match its schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -52,6 +53,9 @@ fn fields(of: &[LaidOut], parts: &[&[u8]], row: &mut Vec<u8>, bounds: &mut Bound
             found.push(field);
         }
     }
+    if of.iter().any(|field| field.oneof.is_some()) {
+        keep_last_of_each_oneof(of, &mut found);
+    }
     // The order of equal numbers counts.
     found.sort_by_key(|(number, _)| *number);
     for field in of {
@@ -69,7 +73,7 @@ fn fields(of: &[LaidOut], parts: &[&[u8]], row: &mut Vec<u8>, bounds: &mut Bound
             }
             (kind, false) => match values.last() {
                 Some((number, value)) => single(*number, kind, *value, row)?,
-                None => default(kind, row),
+                None => row.extend_from_slice(&field.default),
             },
         }
         if row.len() > MAX_ROW {
@@ -77,6 +81,19 @@ fn fields(of: &[LaidOut], parts: &[&[u8]], row: &mut Vec<u8>, bounds: &mut Bound
         }
     }
     Ok(())
+}
+
+/// A member that follows another one of its oneof replaces it.
+fn keep_last_of_each_oneof(of: &[LaidOut], found: &mut Vec<(u32, WireValue<'_>)>) {
+    let members = of.iter().filter_map(|field| Some((field.number, field.oneof?)));
+    let oneofs: HashMap<u32, u64> = members.collect();
+    let mut last = HashMap::new();
+    for (number, _) in &*found {
+        if let Some(oneof) = oneofs.get(number) {
+            last.insert(*oneof, *number);
+        }
+    }
+    found.retain(|(number, _)| oneofs.get(number).is_none_or(|oneof| last.get(oneof) == Some(number)));
 }
 
 fn repeated(
@@ -146,16 +163,4 @@ fn single(number: u32, kind: &Kind, value: WireValue<'_>, row: &mut Vec<u8>) -> 
         _ => return Err(BadMessage::Form(number)),
     }
     Ok(())
-}
-
-fn default(kind: &Kind, row: &mut Vec<u8>) {
-    let mut to = RowWriter::new(row);
-    match kind {
-        Kind::Double | Kind::Fixed64 | Kind::Int(64) | Kind::Uint(64) | Kind::ZigZag(64) => to.u64(0),
-        Kind::Float | Kind::Fixed32 | Kind::Int(_) | Kind::Uint(_) | Kind::ZigZag(_) => to.u32(0),
-        Kind::Boolean => to.boolean(false),
-        Kind::Text => to.string(""),
-        Kind::Bytes => to.vector(0),
-        Kind::Message(_) | Kind::Recursive => {}
-    }
 }

@@ -4,6 +4,8 @@
 //! type, and `message` decodes a message. `descriptor_writer` and `message_writer` write those of an export.
 
 #[cfg(feature = "mcap")]
+mod default_value;
+#[cfg(feature = "mcap")]
 mod descriptor;
 #[cfg(feature = "mcap")]
 mod descriptor_writer;

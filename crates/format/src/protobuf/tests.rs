@@ -44,6 +44,29 @@ fn messages_within_themselves_have_no_values() {
 }
 
 #[test]
+fn a_field_that_a_message_lacks_has_its_declared_default() {
+    let with = |mut bytes: Vec<u8>, more: &[u8]| {
+        bytes[1] += more.len() as u8;
+        bytes.extend_from_slice(more);
+        bytes
+    };
+    let declared = with(described("x", 1, 1, 5, ""), &field(7, b"-42"));
+    let layout = Layout::read("p.A", &set(&[declared])).unwrap();
+    let mut row = Vec::new();
+    layout.decode(&[], &mut row).unwrap();
+    assert_eq!(row, (-42_i32).to_le_bytes());
+    let wrong = with(described("x", 1, 1, 5, ""), &field(7, b"many"));
+    assert!(Layout::read("p.A", &set(&[wrong])).unwrap_err().to_string().contains("default that is none"));
+
+    // The last member of a oneof counts, whatever the order of numbers.
+    let member = |name, at| with(described(name, at, 1, 5, ""), &number(9, 0));
+    let layout =
+        Layout::read("p.A", &set(&[member("a", 1), member("b", 2), described("c", 3, 1, 5, "")])).unwrap();
+    layout.decode(&[0x18, 9, 0x10, 7, 0x08, 5], &mut row).unwrap();
+    assert_eq!(row, [5_i32, 0, 9].map(i32::to_le_bytes).concat());
+}
+
+#[test]
 fn bad_descriptors_and_messages_are_refused() {
     assert!(Layout::read("p.B", &set(&[])).unwrap_err().to_string().contains("lacks the type"));
     assert!(Layout::read("p.A", b"\x0a\xff").unwrap_err().to_string().contains("truncated"));

@@ -11,6 +11,7 @@ mod cdr_writer;
 #[cfg(feature = "mcap")]
 mod definition_writer;
 mod definitions;
+mod encoding;
 mod extensibility;
 mod idl;
 mod layout;

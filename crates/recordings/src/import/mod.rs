@@ -1,7 +1,8 @@
 //! Imports a recording into an archive: all of it, or nothing.
 //!
 //! An [`Import`] takes batches and segment files, then test runs, annotations and causes of losses; [`Import::finish`] makes them visible at once.
-//! A sample with known node, instance, run and sequence number is skipped.
+//! A sample with known node, instance, run and sequence number is skipped. If the run was made of the first sample of a recording, the stored sample must be
+//! equal: the import fails otherwise.
 //!
 //! ```
 //! use oasis_recordings::import::Import;
@@ -24,6 +25,7 @@ mod known;
 mod losses;
 mod notes;
 mod sealed;
+mod stored_samples;
 
 pub use known::KnownSequences;
 pub use losses::SourceError;
@@ -53,6 +55,7 @@ use std::{
     path::{Path, PathBuf},
     sync::Arc,
 };
+use stored_samples::StoredSamples;
 use uuid::Uuid;
 
 /// Longest name of a node or an instance, in bytes: the bound of the DAC.
@@ -90,6 +93,16 @@ pub enum ImportError {
     /// Samples that do not match their schema.
     #[error("{0}")]
     Row(#[from] RowError),
+    /// Another recording that begins as a stored one does.
+    #[error(
+        "the archive has another recording of {instance}, which begins alike and differs at sample {sequence}: keep this one apart with --name NAME"
+    )]
+    Differs {
+        /// Node and instance.
+        instance: String,
+        /// The sequence number of the first different sample.
+        sequence: u64,
+    },
     /// No retention rule matches.
     #[error(
         "no rule of archive.retention matches {0}, so it would not be stored: add a rule to the configuration, or import it under another name"
@@ -200,6 +213,7 @@ struct Instance {
     known: KnownSequences,
     /// Runs with samples in the archive before the import.
     stored_runs: HashSet<Uuid>,
+    stored_samples: StoredSamples,
 }
 
 impl Import {
@@ -288,7 +302,11 @@ impl Import {
         self.continues_run |= continues_run;
         let samples: u64 = new.iter().map(|range| range.end - range.start).sum();
         self.imported.samples += samples;
-        self.imported.known += u64::from(header.count) - samples;
+        let known = u64::from(header.count) - samples;
+        self.imported.known += known;
+        if known > 0 && continues_run && stored_samples::is_made_of_first_sample(series.run) {
+            self.check_known(&series, &parsed)?;
+        }
         if samples == u64::from(header.count) {
             return self.store(&series, batch.to_vec(), &header);
         }
@@ -298,6 +316,20 @@ impl Import {
             self.store(&series, part, &header)?;
         }
         Ok(())
+    }
+
+    /// Refuses a batch with a sample that is stored already, and not equal.
+    fn check_known(&mut self, series: &Series, batch: &Batch) -> Result<(), ImportError> {
+        let store = self.store.clone();
+        let stored = &mut self.instance(series)?.stored_samples;
+        let of = (&*series.node, &*series.instance, series.run);
+        match stored.first_different(&store, of, (batch, &series.probe_type))? {
+            None => Ok(()),
+            Some(sequence) => {
+                let instance = format!("{}/{}", series.node, series.instance);
+                Err(ImportError::Differs { instance, sequence })
+            }
+        }
     }
 
     /// Adds a whole segment file; `name` maps the names of its nodes. Returns damage that was skipped.
@@ -354,7 +386,14 @@ impl Import {
             self.writers.check(&key)?;
             let known = KnownSequences::of(&self.store, &key.0, &key.1)?;
             let stored_runs = known.ranges().map(|(run, _)| run).collect();
-            let instance = Instance { topics: Vec::new(), rule, next: Offset(0), known, stored_runs };
+            let instance = Instance {
+                topics: Vec::new(),
+                rule,
+                next: Offset(0),
+                known,
+                stored_runs,
+                stored_samples: StoredSamples::default(),
+            };
             self.instances.insert(key.clone(), instance);
         }
         self.instances.get_mut(&key).ok_or(ImportError::Name(0))

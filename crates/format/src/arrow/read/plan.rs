@@ -2,7 +2,7 @@
 
 use crate::{
     arrow::schema::has_values,
-    input::{split_unit, unit_of},
+    input::{FreeNames, split_unit, unit_of},
 };
 use arrow_schema::{DataType, Field, TimeUnit};
 use oasis_wire::schema::{EnumType, Metric, MetricType, ProbeType, StructType};
@@ -42,6 +42,19 @@ pub struct Unsupported {
 pub fn foreign(field: &Field, at: usize, unsupported: &mut Vec<Unsupported>) -> Option<Planned> {
     let (metric, plan) = planned(field, field.name(), 0, unsupported)?;
     Some(Planned { metric, column: Some((at, plan)) })
+}
+
+/// Names each metric once: of `speed` and `speed [m/s]`, the second becomes `speed_2`. Returns the old and the new names.
+pub fn name_once<'a>(metrics: impl Iterator<Item = &'a mut Metric>) -> Vec<(String, String)> {
+    let mut free = FreeNames::default();
+    let mut renamed = Vec::new();
+    for metric in metrics {
+        let name = free.take(&metric.name);
+        if name != metric.name {
+            renamed.push((std::mem::replace(&mut metric.name, name.clone()), name));
+        }
+    }
+    renamed
 }
 
 fn planned(
@@ -103,6 +116,7 @@ fn kind_of(
                     plans.push(Some((at, plan)));
                 }
             }
+            name_once(members.iter_mut());
             // A struct without members is reported like a type without values.
             if !members.is_empty() {
                 let kind = StructType { name: path.to_owned(), members };

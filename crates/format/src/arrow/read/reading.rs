@@ -69,6 +69,8 @@ struct Reading {
     identity: Vec<u8>,
     planned: Vec<Planned>,
     unsupported: Vec<Unsupported>,
+    /// Columns with a name that another one has, and the names of their metrics.
+    renamed: Vec<(String, String)>,
     probe_type: Arc<ProbeType>,
     absent: Option<AbsentColumns>,
     places: HashMap<Option<Origin>, usize>,
@@ -84,11 +86,15 @@ impl Reading {
     fn new(content: &Content, file: &mut InputFile<'_>, options: &InputOptions) -> Result<Self, InputError> {
         let schema = content.schema();
         let is_export = options.time_column.is_none() && options.rate.is_none() && export::is_export(&schema);
-        let times = Times::find(&schema, options)?;
+        // A metric of an export may be called `timestamp`.
+        let times = match is_export {
+            true => Times::of_column(&schema, export::TIME, options)?,
+            false => Times::find(&schema, options)?,
+        };
         let instance = options.instance.clone().unwrap_or_else(|| file.stem());
         let mut unsupported = Vec::new();
         let written = is_export.then(|| export::probe_type(content)).flatten();
-        let planned = match &written {
+        let mut planned: Vec<_> = match &written {
             Some(probe_type) => export::metrics(probe_type),
             None => {
                 let first = if is_export { export::COLUMNS.len() } else { 0 };
@@ -96,6 +102,10 @@ impl Reading {
                 let values = columns.filter(|(at, _)| Some(*at) != times.column());
                 values.filter_map(|(at, field)| plan::foreign(field, at, &mut unsupported)).collect()
             }
+        };
+        let renamed = match &written {
+            Some(_) => Vec::new(),
+            None => plan::name_once(planned.iter_mut().map(|of| &mut of.metric)),
         };
         let type_name = content.text("oasis.type").filter(|_| is_export).unwrap_or_else(|| instance.clone());
         let metrics = planned.iter().map(|of| of.metric.clone()).collect();
@@ -108,6 +118,7 @@ impl Reading {
             identity: identity(file)?,
             planned,
             unsupported,
+            renamed,
             probe_type: Arc::new(probe_type),
             absent: None,
             places: HashMap::new(),
@@ -262,6 +273,9 @@ impl Reading {
             report.lost = export::gaps(content);
         } else if let Some(times) = self.times.describe(&content.schema()) {
             report.note(None, 1, times);
+        }
+        for (column, metric) in &self.renamed {
+            report.note(Some(column), 1, format!("is the metric {metric:?}: another column has its name"));
         }
         for Unsupported { name, kind } in &self.unsupported {
             let text = format!("{} values skipped: {kind} is not stored", self.rows);

@@ -61,7 +61,7 @@ fn arm() -> Arc<ProbeType> {
             {"name": "nothing", "type": {"struct": {"name": "Nothing", "members": []}}},
             {"name": "points", "type": {"vector": {"struct": {"name": "Point", "members": [
                 {"name": "x", "type": "real32"}, {"name": "on", "type": "boolean"}]}}}},
-            {"name": "name", "type": "string"}, {"name": "low", "type": "int8"}, {"name": "r", "type": "real64"}
+            {"name": "name", "type": "string"}, {"name": "timestamp", "type": "int8"}, {"name": "r", "type": "real64"}
         ]}"#;
     Arc::new(serde_json::from_str(arm).unwrap())
 }
@@ -216,6 +216,33 @@ fn times_are_numbers_or_texts_with_a_unit_by_option_name_or_size() {
     assert!(error.ends_with("x, odd"), "{error}");
     let early = refused(&IPC_INPUT, &batch("time_s", ints([1, -1])));
     assert!(early.contains("(first: row 2, 1969-12-31T23:59:59Z)"), "{early}");
+}
+
+#[test]
+fn points_in_time_are_taken_before_numbers_with_a_name_of_times() {
+    let numbers: ArrayRef = Arc::new(Int64Array::from(vec![123_456]));
+    let times: ArrayRef = Arc::new(TimestampMillisecondArray::from(vec![1_700_000_000_000]));
+    for name in ["time", "when"] {
+        let batch =
+            RecordBatch::try_from_iter([("timestamp", numbers.clone()), (name, times.clone())]).unwrap();
+        let (found, _) = read(&IPC_INPUT, &stream_of(&[batch]), &InputOptions::default()).unwrap();
+        assert_eq!(found[0].1[0].time, if name == "time" { T } else { 123_456 * 1_000_000_000 });
+    }
+}
+
+#[test]
+fn columns_of_one_name_become_metrics_of_different_names() {
+    let reals = |value: f64| Arc::new(Float64Array::from(vec![value])) as ArrayRef;
+    let columns =
+        [("t", reals(1.0)), ("speed", reals(2.0)), ("speed [m/s]", reals(3.0)), ("speed_2", reals(4.0))];
+    let bytes = stream_of(&[RecordBatch::try_from_iter(columns).unwrap()]);
+    let (found, report) = read(&IPC_INPUT, &bytes, &InputOptions::default()).unwrap();
+    let metrics = &found[0].0.probe_type.metrics;
+    let names: Vec<_> = metrics.iter().map(|metric| metric.name.as_str()).collect();
+    assert_eq!(names, ["speed", "speed_2", "speed_2_2"]);
+    assert_eq!(found[0].1[0].values, [2.0, 3.0, 4.0].map(Value::Real64));
+    let text = "speed: is the metric \"speed_2\": another column has its name";
+    assert!(texts(&report).contains(&text.to_owned()), "{report:?}");
 }
 
 #[test]

@@ -52,7 +52,9 @@ impl Times {
                 let is_time = |field: &std::sync::Arc<Field>| {
                     matches!(field.data_type(), DataType::Timestamp(..) | DataType::Date64)
                 };
-                by_name.next().or_else(|| fields.iter().position(is_time))
+                // Points in time say more than numbers: a `timestamp` beside them may count from the start of a device.
+                let by_name_and_type = by_name.clone().find(|at| is_time(&fields[*at]));
+                by_name_and_type.or_else(|| by_name.next()).or_else(|| fields.iter().position(is_time))
             }
         };
         let Some(at) = at else {
@@ -62,7 +64,15 @@ impl Times {
             );
             return Err(InputError::file("no column with times", remedy));
         };
-        Ok(Self::Column { at, form: form(&fields[at], options)? })
+        Self::of_column(schema, at, options)
+    }
+
+    /// Takes the times of this column.
+    ///
+    /// # Errors
+    /// If its type has no times.
+    pub fn of_column(schema: &Schema, at: usize, options: &InputOptions) -> Result<Self, InputError> {
+        Ok(Self::Column { at, form: form(&schema.fields()[at], options)? })
     }
 
     /// Chooses the form by a first value, if the type of the column does not say it.

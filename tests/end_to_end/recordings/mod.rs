@@ -410,7 +410,7 @@ fn a_recording_that_begins_as_a_stored_one_does_is_another_one() {
         assert!(!is_done && said.contains("log/log, which begins alike and differs at sample"), "{said}");
         assert_eq!(lines(&archive), stored);
     }
-    // What it has got since, also if a column has another type then.
+    // The file has grown, and a column has another type since then.
     let (is_done, _, said) = import("t,pos\n0,0\n1,1\n2,2\n3,3.5\n");
     assert!(is_done && said.contains("1 samples imported") && said.contains("3 already stored"), "{said}");
 }

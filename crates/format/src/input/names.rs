@@ -33,7 +33,7 @@ pub struct FreeNames {
 }
 
 impl FreeNames {
-    /// Returns the name, with a number behind it if it is taken.
+    /// Returns the name, or the name with a number if it is taken.
     pub fn take(&mut self, wanted: &str) -> String {
         let mut free = wanted.to_owned();
         while !self.taken.insert(free.clone()) {

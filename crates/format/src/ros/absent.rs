@@ -1,6 +1,6 @@
 //! The values that a message lacks: optional members, the other members of a union, and members of mutable types.
 
-use super::{Layout, cdr::BadCdr};
+use super::{Layout, bad_cdr::BadCdr};
 use crate::input::{
     bounds::MAX_ROW,
     json::{fields::AbsentColumns, values::Step},

@@ -1,6 +1,6 @@
 //! The encoding of a message in CDR: what its header says, and the forms among which its length decides.
 
-use super::{cdr::BadCdr, extensibility::Extensibility, layout::Ambiguities, wide_text::WideForm};
+use super::{bad_cdr::BadCdr, extensibility::Extensibility, layout::Ambiguities, wide_text::WideForm};
 use oasis_wire::cdr::ByteOrder;
 
 /// The encoding that the header of a message names (DDSI-RTPS 2.5, 10.2; DDS-XTypes 1.3, 7.6.2.1.2).

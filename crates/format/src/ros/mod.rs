@@ -5,6 +5,7 @@
 //! `parameters` and `absent`, and `packed` decode a message of ROS 2 and of ROS 1. `definition_writer` and `cdr_writer` write those of an export.
 
 mod absent;
+mod bad_cdr;
 mod cdr;
 #[cfg(feature = "mcap")]
 mod cdr_writer;
@@ -20,7 +21,7 @@ mod parameters;
 mod wide_text;
 
 #[cfg(feature = "mcap")]
-pub use cdr::BadCdr;
+pub use bad_cdr::BadCdr;
 #[cfg(feature = "mcap")]
 pub use cdr_writer::encode;
 #[cfg(feature = "mcap")]

@@ -1,7 +1,7 @@
 //! The parameter lists of mutable types: members with their number and their length, in any order, of which some may be absent (DDS-XTypes 1.3,
 //! 7.4.1.2 and 7.4.3.4).
 
-use super::cdr::BadCdr;
+use super::bad_cdr::BadCdr;
 use oasis_wire::{
     cdr::{ByteOrder, CdrReader},
     reader::Malformed,

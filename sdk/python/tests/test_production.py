@@ -270,6 +270,7 @@ def test_a_program_that_a_signal_ends_delivers_its_last_samples(
         name,
         f"""
         import os, signal, oasis
+        signal.signal({ending.value}, signal.SIG_DFL)
         assert all([oasis.watch("work", turn=turn) for turn in range(100)])
         os.kill(os.getpid(), {ending.value})
         signal.pause()

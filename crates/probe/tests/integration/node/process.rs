@@ -150,6 +150,8 @@ fn ended_by(signal: libc::c_int) -> String {
         // SAFETY: this process is a child that runs nothing else; it forks once more, because the signal ends it.
         match unsafe { libc::fork() } {
             0 => {
+                // SAFETY: the tests may run under nohup, whose children ignore SIGHUP.
+                unsafe { libc::signal(libc::SIGHUP, libc::SIG_DFL) };
                 let finish = move || to_parent.write_all(b"delivered").unwrap();
                 let signal = if process::at_termination(finish).unwrap() { signal } else { libc::SIGKILL };
                 // SAFETY: a signal to this process, which then waits for ever.

@@ -20,9 +20,12 @@ async function openByPalette(visit: Visit): Promise<void> {
   const offered = async () => {
     await visit.page.keyboard.press('Control+k');
     await visit.page.getByTestId('palette-field').fill('import a recording');
-    if ((await option.count()) > 0) return true;
-    await visit.page.keyboard.press('Escape');
-    return false;
+    const isThere = await option.waitFor({ timeout: 2000 }).then(
+      () => true,
+      () => false,
+    );
+    if (!isThere) await visit.page.keyboard.press('Escape');
+    return isThere;
   };
   await expect.poll(offered, { timeout: 20_000 }).toBe(true);
   await visit.page.keyboard.press('Enter');

@@ -32,9 +32,12 @@ beforeAll(async () => {
 afterAll(() => node.stop());
 
 it('shows a chart for each of nine units together, that of the alarm first', async () => {
-  const visit = await rig.visit('#watch=plant-7/machine');
+  const visit = await rig.visit();
+  // The page opens an instance without its alarms if they are late.
+  await expect.poll(() => visit.page.getByTestId('alarm-count').textContent(), { timeout: 20_000 }).toBe('1');
+  await visit.page.goto(`${rig.oasis.url}/#watch=plant-7/machine`);
   const charts = visit.page.locator('.chart:visible');
-  await expect.poll(() => charts.count()).toBe(9);
+  await expect.poll(() => charts.count(), { timeout: 20_000 }).toBe(9);
   const boxes = await charts.evaluateAll((all) => all.map((chart) => chart.getBoundingClientRect().toJSON()));
   for (const { width, height } of boxes) {
     expect(width).toBeGreaterThan(180);

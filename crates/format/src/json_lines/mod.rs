@@ -104,7 +104,7 @@ pub fn json(cell: &Cell<'_>) -> Value {
         Cell::Real32(value) if value.is_finite() => (*value).into(),
         Cell::Real64(value) if value.is_finite() => (*value).into(),
         Cell::Boolean(value) => (*value).into(),
-        Cell::Real32(_) | Cell::Real64(_) | Cell::Text(_) => cell.to_string().into(),
+        Cell::Real32(_) | Cell::Real64(_) | Cell::Text(_) | Cell::Blob(_) => cell.to_string().into(),
     }
 }
 

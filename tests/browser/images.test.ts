@@ -23,6 +23,7 @@ beforeAll(async () => {
   node = await PlainNode.start(rig.oasis.channel, 'gate', [
     { name: 'camera', schema: CAMERA },
     { name: 'hostile', schema: CAMERA },
+    { name: 'past', schema: CAMERA },
   ]);
 });
 
@@ -133,4 +134,27 @@ it('says why it does not show what is no image, and never draws it', async () =>
   await expect.poll(() => shadeOf(visit)).toBe(70);
   await expect.poll(() => problem.count()).toBe(0);
   expect(await visit.page.locator('svg[onload]').count()).toBe(0);
+});
+
+it('shows images of the past, from its memory and from the archive', async () => {
+  // A page begins with the newest ones.
+  const count = 200;
+  const start = Math.floor(Date.now() / 1000) * 1000 - count * 1000;
+  for (let number = 1; number <= count; number++) send('past', png(number), 0, start + number * 1000 - 300);
+  const visit = await open('past');
+  const { page } = visit;
+  await expect.poll(() => sequenceOf(visit)).toBe(String(count));
+  const span = 60_000;
+  await page.getByTestId('span').selectOption(String(span));
+  const at = async (number: number) => {
+    await page.keyboard.press('j');
+    const middle = start + number * 1000 - span / 2;
+    const local = new Date(middle - new Date(middle).getTimezoneOffset() * 60_000).toISOString();
+    await page.getByTestId('moment-field').fill(local.slice(0, 19));
+    await page.getByTestId('moment-go').click();
+    await expect.poll(() => sequenceOf(visit)).toBe(String(number));
+    await expect.poll(() => shadeOf(visit)).toBe(number);
+  };
+  for (const number of [180, 7, 120, 8]) await at(number);
+  expect(await page.getByTestId('image-age').textContent()).toMatch(/^0(\.\d)? s$/);
 });

@@ -16,11 +16,11 @@ import { imageStrings as words } from './strings.ts';
 import { type DrawnState, useImage } from './use_image.ts';
 import './image.css';
 
-type Found = AnswerOf<'frame'>;
+type FrameAnswer = AnswerOf<'frame'>;
 
 /** The newest image of a metric, or the last one of the time shown. */
 export function ImagePanel({ spec }: { spec: SpecOf<'image'> }) {
-  const found = useSignal<Found | undefined>(undefined);
+  const found = useSignal<FrameAnswer | undefined>(undefined);
   const canvas = useRef<HTMLCanvasElement>(null);
   const state = useSignal<DrawnState>(undefined);
   const drawn = useImage(canvas, state);
@@ -63,7 +63,7 @@ export function ImagePanel({ spec }: { spec: SpecOf<'image'> }) {
   );
 }
 
-function Facts(props: { found: Found; frame: NonNullable<Found['frame']>; state: DrawnState }) {
+function Facts(props: { found: FrameAnswer; frame: NonNullable<FrameAnswer['frame']>; state: DrawnState }) {
   const { found, frame, state } = props;
   const { kept, gap } = found;
   const pixels = typeof state === 'object' ? words.pixels(String(state.width), String(state.height)) : '';
@@ -109,7 +109,7 @@ function ageOf({ time }: { readonly time: number }): string {
   return formatAge(Math.max(0, end - time));
 }
 
-function absenceOf(found: Found | undefined): string {
+function absenceOf(found: FrameAnswer | undefined): string {
   if (!found || found.state === 'reading') return words.reading;
   return found.state === 'failed' ? words.failed : words.none;
 }

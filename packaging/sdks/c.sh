@@ -9,8 +9,9 @@ source packaging/sdks/zig.sh
 
 name=oasis-c-$VERSION-$ARCH-linux-$ABI
 work=target/package-c
-libraries=$work/libraries
-rm -rf "$work"
+libraries=$work/$name-libraries
+# Those for other processors and C libraries stay: packages of the program take the one for glibc.
+rm -rf "$work/$name" "$work/$name-build" "$libraries"
 mkdir -p "$libraries" dist
 
 # With CARGO_UNSTABLE_BUILD_STD=std,panic_unwind and RUSTC_BOOTSTRAP=1, no library of rustup is needed.
@@ -34,9 +35,9 @@ for library in liboasis.so liboasis.a; do
   "$strip" --strip-debug -o "$libraries/$library" "target/$TARGET/release/$library"
 done
 
-cmake -S sdk/cpp -B "$work/build" "-DOASIS_LIBRARY_DIR=$PWD/$libraries" >/dev/null
+cmake -S sdk/cpp -B "$work/$name-build" "-DOASIS_LIBRARY_DIR=$PWD/$libraries" >/dev/null
 # Without the program oasis, which has packages of its own.
-cmake --install "$work/build" --prefix "$work/$name" --component Unspecified >/dev/null
+cmake --install "$work/$name-build" --prefix "$work/$name" --component Unspecified >/dev/null
 install -D -m 644 -t "$work/$name/share/doc/oasis" LICENSE docs/sdk/c.md docs/sdk/cpp.md
 packaging/licenses target/tools/bin/cargo-about c-abi "" "$work/$name/share/doc/oasis/licenses.txt"
 tar --create --gzip --file "dist/$name.tar.gz" --owner=0 --group=0 --sort=name --directory "$work" "$name"

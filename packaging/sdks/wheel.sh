@@ -11,7 +11,8 @@ rustup target list --installed 2>/dev/null | grep -qx "$TARGET" || rustup target
 # Of the crates in the native library. All wheels and the source distribution have it (pyproject.toml).
 packaging/licenses target/tools/bin/cargo-about python "" sdk/python/licenses.txt
 mkdir -p dist
-if [[ ${1:-} == musl ]]; then rm -f dist/oasis_monitor-*musllinux*_"$ARCH".whl; else rm -f dist/oasis_monitor-*; fi
+# Only what this run makes again.
+if [[ ${1:-} == musl ]]; then rm -f dist/oasis_monitor-*musllinux*_"$ARCH".whl; else rm -f dist/oasis_monitor-*manylinux*_"$ARCH".whl dist/oasis_monitor-*.tar.gz; fi
 # Maturin has a linker of its own: in one folder, each build would begin where the other one began.
 export CARGO_TARGET_DIR=$PWD/target/package-wheel
 cd sdk/python

@@ -4,6 +4,8 @@ use super::sdk::Sdk;
 use clap::ValueEnum;
 use std::{
     env,
+    ffi::OsStr,
+    fs,
     path::{Path, PathBuf},
 };
 use uuid::Uuid;
@@ -16,16 +18,20 @@ pub enum Language {
     /// C11, with a Makefile.
     C,
     /// C++17, with CMake.
+    #[value(alias = "c++")]
     Cpp,
     /// A device without an operating system, as a process of this host; with a Makefile.
     C99,
     /// Python 3.10 and later.
+    #[value(alias = "py")]
     Python,
     /// Java 17 and later, with Maven.
     Java,
     /// Go 1.21 and later.
+    #[value(alias = "golang")]
     Go,
     /// A reader for Node 20.10 and later.
+    #[value(aliases = ["ts", "javascript", "js"])]
     Typescript,
 }
 
@@ -42,11 +48,10 @@ pub struct TemplateContext<'a> {
 }
 
 impl TemplateContext<'_> {
-    /// Returns the command of this program in a shell: its name if `PATH` has it, or else its path.
+    /// Returns the command of this program in a shell: its name if `PATH` finds it by that, or else its path.
     fn command(&self) -> String {
-        let found = env::var_os("PATH")
-            .is_some_and(|path| env::split_paths(&path).any(|folder| folder.join("oasis").is_file()));
-        if found { "oasis".into() } else { self.oasis.display().to_string() }
+        let path = env::var_os("PATH").unwrap_or_default();
+        if is_found_first(self.oasis, &path) { "oasis".into() } else { self.oasis.display().to_string() }
     }
 
     /// Returns the folder with the sources of the language.
@@ -98,6 +103,14 @@ impl TemplateContext<'_> {
         ];
         values.into_iter().fold(template.to_owned(), |text, (sign, value)| text.replace(sign, value))
     }
+}
+
+/// Whether a shell with this `PATH` starts the program as `oasis`. Under npx, `PATH` has a script of that name which the
+/// next shell does not find, and a system may have an older release.
+fn is_found_first(program: &Path, path: &OsStr) -> bool {
+    let first = env::split_paths(path).map(|folder| folder.join("oasis")).find(|found| found.is_file());
+    let Some(first) = first else { return false };
+    matches!((fs::canonicalize(first), fs::canonicalize(program)), (Ok(first), Ok(program)) if first == program)
 }
 
 /// The crates that a program in Rust and its build script link.
@@ -326,6 +339,38 @@ impl Language {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_program_is_called_by_name_only_where_path_finds_it_first() {
+        let work = tempfile::tempdir().unwrap();
+        let folder = |name: &str| {
+            let folder = work.path().join(name);
+            fs::create_dir(&folder).unwrap();
+            folder
+        };
+        let [here, script, linked, empty] = ["here", "script", "linked", "empty"].map(folder);
+        let program = here.join("oasis");
+        fs::write(&program, "program").unwrap();
+        fs::write(script.join("oasis"), "script of npm").unwrap();
+        std::os::unix::fs::symlink(&program, linked.join("oasis")).unwrap();
+        let is_found = |folders: &[&Path]| is_found_first(&program, &env::join_paths(folders).unwrap());
+        assert!(is_found(&[&empty, &here, &script]) && is_found(&[&linked, &script]));
+        assert!(!is_found(&[&script, &here]) && !is_found(&[&empty]) && !is_found(&[]));
+        assert!(!is_found_first(&work.path().join("removed"), here.as_os_str()));
+    }
+
+    #[test]
+    fn usual_names_of_languages_are_taken() {
+        for (name, language) in [
+            ("c++", Language::Cpp),
+            ("golang", Language::Go),
+            ("py", Language::Python),
+            ("ts", Language::Typescript),
+            ("js", Language::Typescript),
+        ] {
+            assert_eq!(Language::from_str(name, false), Ok(language));
+        }
+    }
 
     #[test]
     fn every_file_of_every_language_is_filled() {

@@ -9,6 +9,7 @@ use clap::Args;
 use language::{Language, TemplateContext};
 use sdk::Sdk;
 use std::{
+    borrow::Cow,
     env,
     fs::{self, File},
     io::{self, Write},
@@ -126,7 +127,7 @@ fn print_next_steps(
     files.iter().try_for_each(|(path, _)| writeln!(out, "{}", folder.join(path).display()))?;
     writeln!(out, "Next:")?;
     if folder != Path::new(".") {
-        writeln!(out, "  cd {}", folder.display())?;
+        writeln!(out, "  cd {}", shell_word(&folder.to_string_lossy()))?;
     }
     writeln!(
         out,
@@ -135,9 +136,24 @@ fn print_next_steps(
     writeln!(out, "  {build}\n  {run}")
 }
 
+/// Returns a text as one word of a shell, in quotes if it needs them.
+fn shell_word(text: &str) -> Cow<'_, str> {
+    let is_plain = |letter: char| letter.is_alphanumeric() || "/._-+@,:=".contains(letter);
+    if text.chars().all(is_plain) { text.into() } else { format!("'{}'", text.replace('\'', r"'\''")).into() }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_folder_is_one_word_of_a_shell() {
+        for plain in ["machine", "/srv/plant-7/machine", "../größe"] {
+            assert_eq!(shell_word(plain), plain);
+        }
+        assert_eq!(shell_word("my machine"), "'my machine'");
+        assert_eq!(shell_word("it's $HOME"), r"'it'\''s $HOME'");
+    }
 
     #[test]
     fn names_are_those_that_each_language_takes() {

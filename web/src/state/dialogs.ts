@@ -21,7 +21,7 @@ export type DialogName =
   | 'topic'
   | 'preferences';
 
-/** As long as the field of the palette. */
+/** Maximum length of what is typed before the palette has its field. */
 const MAX_TYPED_LENGTH = 200;
 
 /** The dialog that is open. */

@@ -1,26 +1,41 @@
+import { readFileSync } from 'node:fs';
 import type { Plugin } from 'vite';
 import { defineConfig } from 'vitest/config';
+import { shownHelp } from './src/help/page_reference.ts';
 
 /** A rule of a style sheet without rules within it. */
 const RULE = /([^{}@;/]*)\{[^{}]*\}/g;
 
-/** Leaves out the themes that the docking library brings: the page has its own. */
-const withoutThemes: Plugin = {
-  name: 'without-themes',
+/** What the docking library has styles for and the page lacks: themes, as it has its own, panes that fold, and groups of tabs. */
+const UNUSED = ['.dockview-theme-', '.dv-pane', '.dv-tab-group'];
+
+const withoutUnusedStyles: Plugin = {
+  name: 'without-unused-styles',
   enforce: 'pre',
   transform(code, id) {
     if (!id.endsWith('/dockview.css')) return;
-    const isOfTheme = (selector: string) => selector.includes('.dockview-theme-');
+    const isUnused = (selector: string) => UNUSED.some((part) => selector.includes(part));
     return code.replace(RULE, (rule, selectors: string) =>
-      selectors.split(',').every(isOfTheme) ? '' : rule,
+      selectors.split(',').every(isUnused) ? '' : rule,
     );
+  },
+};
+
+/** Leaves out of the help what the page does not show: what precedes its sections, pictures, and links to other pages of the docs. */
+const helpAlone: Plugin = {
+  name: 'help-alone',
+  enforce: 'pre',
+  load(id) {
+    if (!id.endsWith('/docs/reference/page.md?raw')) return;
+    const text = readFileSync(id.replace('?raw', ''), 'utf8');
+    return `export default ${JSON.stringify(shownHelp(text))}`;
   },
 };
 
 // The page is served with `default-src 'self'`: nothing may end up inline or in a data: URL.
 export default defineConfig({
   base: './',
-  plugins: [withoutThemes],
+  plugins: [withoutUnusedStyles, helpAlone],
   build: {
     target: 'es2023',
     assetsInlineLimit: 0,

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { descriptions } from '../panels/descriptions.ts';
-import { helpOf, parseReference, unlinked } from './page_reference.ts';
+import { helpOf, parseReference, type Reference, shownHelp, unlinked } from './page_reference.ts';
 
 const PAGE = fileURLToPath(new URL('../../../docs/reference/page.md', import.meta.url));
 const reference = parseReference(readFileSync(PAGE, 'utf8'));
@@ -18,6 +18,15 @@ describe('the reference of the page', () => {
     const named = reference.panels.flatMap(({ section }) => section ?? []);
     expect(named.length).toBeGreaterThan(5);
     expect(named.filter((id) => !known.includes(id))).toEqual([]);
+  });
+
+  it('is the same without what the page does not show', () => {
+    const text = readFileSync(PAGE, 'utf8');
+    expect(shownHelp(text).length).toBeLessThan(text.length);
+    const unlinkedDeep = (_key: string, value: unknown) =>
+      typeof value === 'string' ? unlinked(value) : value;
+    const shown = (of: Reference) => JSON.stringify(of, unlinkedDeep);
+    expect(shown(parseReference(shownHelp(text)))).toBe(shown(reference));
   });
 
   it('leaves no links behind that the page cannot follow', () => {

@@ -32,10 +32,17 @@ export interface Reference {
 const PANELS = 'Panels';
 const BELOW = / ?\(\[below\]\(#([^)]+)\)\)/;
 
+/** Returns the part of the reference that {@link parseReference} reads. */
+export function shownHelp(text: string): string {
+  const sections = text.slice(text.search(/^##+ /m));
+  const withoutPictures = sections.replace(/^!\[[^\]]*\]\([^)]*\)\n/gm, '');
+  return withoutPictures.replace(/\[(?!below\])([^\]]+)\]\((?!https?:)[^)]+\)/g, '$1');
+}
+
 export function parseReference(text: string): Reference {
   const sections = text
     .split(/^(?=##+ )/m)
-    .slice(1)
+    .filter((part) => part.startsWith('##'))
     .map(parseSection);
   const table = sections.find(({ title }) => title === PANELS)?.parts.find((part) => part.kind === 'table');
   const rows = table?.kind === 'table' ? table.rows : [];

@@ -200,7 +200,7 @@ impl<'a> Reading<'a> {
             let state = number("state").and_then(|state| u16::try_from(state).ok()).unwrap_or(0);
             let sequence = number("sequence");
             let mut metrics = object.remove("metrics").unwrap_or_default();
-            // What it names is null in the line.
+            // The members that it names are null in the line.
             if let Some(metrics) = metrics.as_object_mut() {
                 metrics.shift_remove(ABSENT);
             }

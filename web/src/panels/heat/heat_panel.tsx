@@ -16,6 +16,7 @@ import type { PastPart, ViewResult } from '../../stream/query.ts';
 import { HeatChart } from './heat_chart.ts';
 import { heatStrings } from './strings.ts';
 import '../../styles/map.css';
+import './heat.css';
 import { GapSummary } from '../../components/gap_summary.tsx';
 import { PastNote } from '../../components/past_note.tsx';
 import { Choice } from '../../components/toggle.tsx';

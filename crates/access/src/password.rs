@@ -93,6 +93,8 @@ impl StoredPassword {
         let is_bounded = password.len() <= MAX_PASSWORD_BYTES;
         let shown = if is_bounded { password.as_bytes() } else { b"" };
         let parsed = PasswordHash::new(&self.0);
+        #[cfg(test)]
+        checks::record(&self.0);
         let is_match = parsed.is_ok_and(|hash| Argon2::default().verify_password(shown, &hash).is_ok());
         is_match && is_bounded
     }
@@ -131,6 +133,28 @@ fn check(user: &str, password: &str) -> Result<(), PasswordError> {
         return Err(PasswordError::HasName);
     }
     tried_first(password).map_or(Ok(()), |why| Err(PasswordError::Guessable(why)))
+}
+
+/// The checks of a thread, for tests of what a refusal costs: their time depends on what else the machine does.
+#[cfg(test)]
+pub(crate) mod checks {
+    use super::{HashCost, Params, PasswordHash};
+    use std::cell::RefCell;
+
+    thread_local! {
+        static COSTS: RefCell<Vec<HashCost>> = const { RefCell::new(Vec::new()) };
+    }
+
+    pub(super) fn record(hash: &str) {
+        let params = Params::try_from(&PasswordHash::new(hash).unwrap()).unwrap();
+        let cost = HashCost { memory_kib: params.m_cost(), passes: params.t_cost() };
+        COSTS.with_borrow_mut(|costs| costs.push(cost));
+    }
+
+    /// Returns the costs of all checks of this thread since the last call.
+    pub(crate) fn take() -> Vec<HashCost> {
+        COSTS.take()
+    }
 }
 
 #[cfg(test)]

@@ -1,16 +1,20 @@
 """Files as values: written and read in rows and packets, up to their bound."""
 
+from typing import cast
+
 import pytest
 
 from oasis.cdr import CdrReader, CdrWriter
 from oasis.errors import DecodeError, EncodeError, Fault
+from oasis.reader import Reader
 from oasis.row import RowReader, RowWriter
+from oasis.writer import Writer
 
 FORMS = [(RowWriter, RowReader), (CdrWriter, CdrReader)]
 
 
 @pytest.mark.parametrize(("writer", "reader"), FORMS)
-def test_a_file_is_read_as_it_was_written(writer, reader):
+def test_a_file_is_read_as_it_was_written(writer: type[Writer], reader: type[Reader]) -> None:
     for size in (0, 1, 127, 128, 300):
         image = bytes(range(256)) * 2
         to = writer()
@@ -21,7 +25,7 @@ def test_a_file_is_read_as_it_was_written(writer, reader):
 
 
 @pytest.mark.parametrize(("writer", "reader"), FORMS)
-def test_a_file_beyond_its_bound_is_refused(writer, reader):
+def test_a_file_beyond_its_bound_is_refused(writer: type[Writer], reader: type[Reader]) -> None:
     to = writer()
     with pytest.raises(EncodeError, match="a file of 5 bytes: at most 4 are allowed"):
         to.blob(b"12345", 4, "Camera.image")
@@ -32,6 +36,6 @@ def test_a_file_beyond_its_bound_is_refused(writer, reader):
     assert refused.value.fault is Fault.BLOB
 
 
-def test_only_bytes_are_a_file():
+def test_only_bytes_are_a_file() -> None:
     with pytest.raises(EncodeError):
-        RowWriter().blob("text", 9, "Camera.image")
+        RowWriter().blob(cast(bytes, "text"), 9, "Camera.image")

@@ -33,6 +33,7 @@ mod forget;
 mod gateway;
 mod harness;
 mod hostile_input;
+mod images;
 #[cfg(feature = "influxdb")]
 mod influxdb;
 mod invisible;

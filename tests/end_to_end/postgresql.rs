@@ -465,6 +465,11 @@ fn is_same(found: &Value, wanted: &Cell<'_>) -> bool {
         Cell::Real32(wanted) => wanted.to_string().parse().is_ok_and(real),
         Cell::Real64(wanted) => real(*wanted),
         Cell::Boolean(wanted) => found.as_bool() == Some(*wanted),
+        // As PostgreSQL writes `bytea` in JSON.
+        Cell::Blob(wanted) => {
+            let digits: String = wanted.iter().map(|byte| format!("{byte:02x}")).collect();
+            found.as_str() == Some(&format!("\\x{digits}"))
+        }
         // A vector is JSON there too.
         Cell::Text(wanted) => {
             found.as_str() == Some(&**wanted)

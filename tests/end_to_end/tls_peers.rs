@@ -1,7 +1,7 @@
 //! Clients of TLS that differ: versions, names and protocols that they offer, how they end, and what they break.
 
 use crate::{
-    harness::{Oasis, TEST_TIMEOUT},
+    harness::{Oasis, SetOnDrop, TEST_TIMEOUT},
     tls::{Encrypted, Site, address, logs, node, read_samples, subscribe, year},
 };
 use oasis_tls::ClientFiles;
@@ -162,6 +162,7 @@ fn a_certificate_is_exchanged_while_clients_come_and_go_and_none_of_them_fails()
                 }
             });
         }
+        let _over = SetOnDrop(&is_over);
         for exchange in 1..=2 {
             site.authority.issue_server(&["127.0.0.1".into(), "localhost".into()], year()).unwrap();
             loop {
@@ -171,7 +172,6 @@ fn a_certificate_is_exchanged_while_clients_come_and_go_and_none_of_them_fails()
                 }
             }
         }
-        is_over.store(true, Ordering::Relaxed);
     });
     assert!(served.load(Ordering::Relaxed) > 10, "{served:?}");
     read_samples(&mut reader, &mut next, 20);

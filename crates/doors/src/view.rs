@@ -40,6 +40,25 @@ impl Integers {
     }
 }
 
+/// Content of blobs in JSON.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Blobs {
+    /// Their media type and size: most readers of JSON do not show files.
+    #[default]
+    Size,
+    /// Their bytes as base64, too.
+    Base64,
+}
+
+/// Forms of values in JSON.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct JsonForm {
+    /// Format of 64-bit integers.
+    pub integers: Integers,
+    /// Content of blobs.
+    pub blobs: Blobs,
+}
+
 /// `online` or `offline`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]

@@ -4,6 +4,7 @@
 //! all are its own here. The text is compiled before it is returned, so it always makes the same schema.
 
 use crate::{json_schema, names::split};
+use oasis_pdl::model::blob_spelling;
 use oasis_wire::{
     declared::is_name,
     primitive::Primitive,
@@ -249,6 +250,7 @@ fn kind(of: &MetricType, enumeration: Option<&EnumType>) -> String {
         // A path from the root means the same everywhere.
         (MetricType::Struct(declared), _) => format!("::{}", declared.name),
         (_, Some(declared)) => format!("::{}", declared.name),
+        (MetricType::Blob(of), _) => blob_spelling(*of),
         (kind, None) => kind.primitive().map_or_else(String::new, |primitive| primitive.name().to_owned()),
     }
 }

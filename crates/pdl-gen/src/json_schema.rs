@@ -74,7 +74,7 @@ fn enumeration(model: &Model, of: &Type) -> Option<EnumType> {
     match of {
         Type::Vector(element) => enumeration(model, element),
         Type::Enum(name) => model.enum_named(name).map(enum_type),
-        Type::Primitive(_) | Type::Struct(_) => None,
+        Type::Primitive(_) | Type::Struct(_) | Type::Blob(_) => None,
     }
 }
 
@@ -92,6 +92,7 @@ fn kind(model: &Model, of: &Type) -> MetricType {
         Type::Primitive(primitive) => (*primitive).into(),
         // Plain numbers for readers without enums; the names are in a separate field.
         Type::Enum(name) => model.base_of(name).into(),
+        Type::Blob(of) => MetricType::Blob(*of),
         Type::Vector(element) => MetricType::Vector(Box::new(kind(model, element))),
         Type::Struct(name) => {
             let declared = model.structs.iter().find(|declared| declared.name == *name);

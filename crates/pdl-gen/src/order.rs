@@ -81,7 +81,7 @@ impl<'a> Order<'a> {
 
 fn named(kind: &Type) -> Option<&str> {
     match kind {
-        Type::Primitive(_) => None,
+        Type::Primitive(_) | Type::Blob(_) => None,
         Type::Vector(element) => named(element),
         Type::Struct(name) | Type::Enum(name) => Some(name),
     }

@@ -168,6 +168,7 @@ fn rust_type(scoped: &str, kind: &Type) -> TokenStream {
             quote! { Vec<#element> }
         }
         Type::Struct(name) | Type::Enum(name) => relative(scoped, name),
+        Type::Blob(_) => quote! { Vec<u8> },
     }
 }
 

@@ -198,7 +198,7 @@ impl Condition {
     }
 }
 
-pub use crate::model::{Behavior, Primitive};
+pub use crate::model::{Behavior, Blob, Primitive};
 
 /// A type as written.
 #[derive(Debug, Clone)]
@@ -207,6 +207,8 @@ pub enum Type {
     Primitive(Primitive),
     /// `vector<T>`.
     Vector(Box<Type>),
+    /// `blob<image/jpeg>`.
+    Blob(Blob),
     /// A named type.
     Named(Path),
 }

@@ -44,6 +44,7 @@ pub enum Code {
     NotInC99,
     /// A warning.
     BuiltInColumn,
+    BadBlob,
 }
 
 impl Code {

@@ -22,6 +22,9 @@ pub enum Token {
     Uuid,
     #[regex(r"[A-Za-z][A-Za-z0-9_]*")]
     Name,
+    /// A media type, such as `image/jpeg`.
+    #[regex(r"[A-Za-z]+/[A-Za-z0-9][A-Za-z0-9.+\-]*")]
+    MediaType,
     #[regex(r"-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?", priority = 5)]
     Number,
     #[regex(r#""[^"\n]*""#)]
@@ -64,6 +67,7 @@ impl fmt::Display for Token {
             Self::Doc | Self::Comment => "a comment",
             Self::Uuid => "a UUID",
             Self::Name => "a name",
+            Self::MediaType => "a media type",
             Self::Number => "a number",
             Self::Text => "a quoted string",
             Self::BraceOpen => "`{`",

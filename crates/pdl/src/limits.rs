@@ -26,6 +26,7 @@ pub fn resolve(
         Type::Enum(name) => enums.get(name).map(|of| enumerated(limits, of, wrong)).unwrap_or_default(),
         Type::Primitive(simple) => none(limits, simple.name(), wrong),
         Type::Struct(name) => none(limits, name, wrong),
+        Type::Blob(_) => none(limits, "blob", wrong),
     }
 }
 

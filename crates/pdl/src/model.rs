@@ -1,8 +1,9 @@
 //! The compiled files: names resolved, inherited metrics included.
 
-pub use oasis_wire::primitive::Primitive;
+pub use oasis_wire::{primitive::Primitive, schema::Blob};
 
 use crate::source::Span;
+use oasis_wire::schema::DEFAULT_BLOB_BYTES;
 use std::collections::HashMap;
 use uuid::Uuid;
 
@@ -198,6 +199,16 @@ pub enum Type {
     Struct(String),
     /// An enum, by its scoped name.
     Enum(String),
+    /// `blob<image/jpeg>`: only a whole metric of a probe.
+    Blob(Blob),
+}
+
+/// The type of a blob in PDL syntax: without a bound that is the default.
+pub fn blob_spelling(of: Blob) -> String {
+    match of.max_bytes {
+        DEFAULT_BLOB_BYTES => format!("blob<{}>", of.media_type.name()),
+        bound => format!("blob<{}, {bound}>", of.media_type.name()),
+    }
 }
 
 /// A number as it was written.

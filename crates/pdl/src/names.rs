@@ -147,6 +147,7 @@ impl<'a> Names<'a, '_> {
 
     fn struct_(&mut self, scoped: String, declared: &'a ast::Struct) -> Struct {
         let members = self.metrics(&scoped, &declared.members);
+        self.check_blobs(&members);
         self.check_names(&declared.members, &[]);
         let (doc, place) = (declared.doc.clone(), NameSpan(declared.name.span));
         Struct { name: scoped, doc, members, place }
@@ -258,10 +259,20 @@ impl<'a> Names<'a, '_> {
         resolved.collect()
     }
 
+    /// Reports members of a struct that are blobs.
+    fn check_blobs(&mut self, members: &[Metric]) {
+        for member in members.iter().filter(|member| matches!(member.kind, Type::Blob(_))) {
+            let message = format!("member `{}` of a struct cannot be a blob", member.name);
+            let wrong = Diagnostic::new(Code::BadBlob, member.place.0, message, "within a struct");
+            self.wrong.push(wrong.help("declare it as a metric of the probe: one image a sample"));
+        }
+    }
+
     fn kind(&mut self, scope: &str, kind: &ast::Type) -> Option<Type> {
         match kind {
             ast::Type::Primitive(simple) => Some(Type::Primitive(*simple)),
             ast::Type::Vector(element) => Some(Type::Vector(Box::new(self.kind(scope, element)?))),
+            ast::Type::Blob(of) => Some(Type::Blob(*of)),
             ast::Type::Named(path) => {
                 let Some(found) = self.lookup(scope, path) else {
                     self.unknown(scope, path, "type");

@@ -144,6 +144,7 @@ impl Parser<'_> {
     fn found(&self) -> String {
         match self.peek() {
             Token::Name => format!("`{}`", self.word()),
+            Token::MediaType => format!("`{}`", self.slice(self.span())),
             other => other.to_string(),
         }
     }

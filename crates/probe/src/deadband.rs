@@ -188,9 +188,11 @@ fn moved(
         MetricType::Int64 => integer!(i64),
         MetricType::Real32 => real!(f32),
         MetricType::Real64 => real!(f64),
-        MetricType::Boolean | MetricType::String | MetricType::Vector(_) | MetricType::Struct(_) => {
-            bytes(kind, was)? != bytes(kind, is)?
-        }
+        MetricType::Boolean
+        | MetricType::String
+        | MetricType::Vector(_)
+        | MetricType::Struct(_)
+        | MetricType::Blob(_) => bytes(kind, was)? != bytes(kind, is)?,
     })
 }
 

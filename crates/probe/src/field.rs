@@ -1,7 +1,10 @@
 //! Types of fields that can be metrics: what `#[derive(Probe)]` builds on.
 
 use crate::{Malformed, Reader, RowWriter};
-use oasis_wire::primitive::{Class, Primitive};
+use oasis_wire::{
+    primitive::{Class, Primitive},
+    schema::{DEFAULT_BLOB_BYTES, MediaType},
+};
 use std::borrow::Cow;
 
 pub use crate::schema_text::{Text, text};
@@ -14,6 +17,7 @@ pub use oasis_wire::identity;
     message = "a field of type `{Self}` cannot be a metric",
     label = "not a metric",
     note = "metrics are `bool`, `i8` to `i64`, `u8` to `u64`, `f32`, `f64`, `String`, and a `Vec` or an array of them",
+    note = "an image is an `oasis_probe::Jpeg` or `oasis_probe::Png`",
     note = "an enum needs `#[derive(ProbeEnum)]`, a struct inside a probe `#[derive(ProbeStruct)]`",
     note = "leave the field out of the samples with `#[probe(skip)]`"
 )]
@@ -138,6 +142,44 @@ impl Field for String {
     fn read(row: &mut Reader<'_>) -> Result<Self, Malformed> {
         row.text().map(Cow::into_owned)
     }
+}
+
+macro_rules! images {
+    ($($(#[$doc:meta])* $name:ident: $format:ident;)*) => {$(
+        $(#[$doc])*
+        ///
+        /// A sample with a larger file is dropped, counted and logged. Only a whole metric can be one, not the element of a vector or the member of a
+        /// struct.
+        #[derive(Debug, Clone, Default, PartialEq, Eq)]
+        pub struct $name<const MAX_BYTES: u32 = DEFAULT_BLOB_BYTES>(pub Vec<u8>);
+
+        impl<const MAX_BYTES: u32> Field for $name<MAX_BYTES> {
+            const TYPE: Text = Text::All(&[
+                Text::Str(r#"{"blob":{"media_type":"#),
+                Text::Quoted(MediaType::$format.name()),
+                Text::Str(r#","max_bytes":"#),
+                Text::Integer(MAX_BYTES as i64),
+                Text::Str("}}"),
+            ]);
+
+            #[inline]
+            fn write(&self, row: &mut RowWriter<'_>) {
+                row.blob(&self.0);
+            }
+
+            #[inline]
+            fn read(row: &mut Reader<'_>) -> Result<Self, Malformed> {
+                row.blob(MAX_BYTES).map(|bytes| Self(bytes.into()))
+            }
+        }
+    )*};
+}
+
+images! {
+    /// The bytes of a JPEG file, at most `MAX_BYTES`: a metric of the type `blob<image/jpeg>`.
+    Jpeg: Jpeg;
+    /// The bytes of a PNG file, at most `MAX_BYTES`: a metric of the type `blob<image/png>`.
+    Png: Png;
 }
 
 impl<T: Field> Field for Vec<T> {

@@ -97,6 +97,7 @@ mod termination;
 
 pub use clock::now_ns;
 pub use deadband::{DeadbandError, Deadbands};
+pub use field::{Jpeg, Png};
 pub use file_spool::DirectoryError;
 pub use flight_recorder::{FlightRecorder, MAX_RECORDER_BYTES, Side, Trigger, TriggerError};
 pub use governor::Importance;

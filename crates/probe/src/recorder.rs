@@ -232,7 +232,7 @@ fn number(value: &Value) -> Option<f64> {
         Value::Uint(number) => Some(*number as f64),
         Value::Real32(number) => Some((*number).into()),
         Value::Real64(number) => Some(*number),
-        Value::Boolean(_) | Value::String(_) | Value::Vector(_) | Value::Struct(_) => None,
+        Value::Boolean(_) | Value::String(_) | Value::Vector(_) | Value::Struct(_) | Value::Blob(_) => None,
     }
 }
 

@@ -148,7 +148,10 @@ impl Gathering {
         }
         self.columns.clear();
         for column in Table::new(probe_type).columns {
-            if matches!(column.kind, ColumnType::Text | ColumnType::Enum(_) | ColumnType::Json(_)) {
+            if matches!(
+                column.kind,
+                ColumnType::Text | ColumnType::Enum(_) | ColumnType::Json(_) | ColumnType::Blob
+            ) {
                 continue;
             }
             let known = self.metrics.iter().position(|metric| metric.name == column.name);
@@ -249,7 +252,7 @@ impl Metric {
             Cell::Real32(value) => Number::Real32(value),
             Cell::Real64(value) => Number::Real64(value),
             Cell::Boolean(value) => Number::Uint(value.into()),
-            Cell::Text(_) | Cell::Nothing => return,
+            Cell::Text(_) | Cell::Blob(_) | Cell::Nothing => return,
         };
         let value = number.real();
         if !value.is_finite() {

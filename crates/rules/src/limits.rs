@@ -84,7 +84,7 @@ fn collect(metrics: &[Metric], path: &mut Vec<String>, found: &mut Vec<Limit>) {
         path.push(metric.name.clone());
         match &metric.kind {
             MetricType::Struct(of) if path.len() < MAX_DEPTH => collect(&of.members, path, found),
-            MetricType::Struct(_) | MetricType::Vector(_) | MetricType::String => {}
+            MetricType::Struct(_) | MetricType::Vector(_) | MetricType::String | MetricType::Blob(_) => {}
             MetricType::Int8
             | MetricType::Int16
             | MetricType::Int32

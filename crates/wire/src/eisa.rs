@@ -159,6 +159,11 @@ fn write_value(kind: &MetricType, value: &Value, to: &mut Writer<'_>) {
             elements.iter().for_each(|value| write_value(element, value, to));
         }
         (Value::Struct(members), MetricType::Struct(of)) => write_members(&of.members, members, to),
+        // As `sequence<octet>`.
+        (Value::Blob(bytes), _) => {
+            to.number(u32::try_from(bytes.len()).unwrap_or(u32::MAX).to_le_bytes());
+            to.octets(bytes);
+        }
         (Value::Vector(_) | Value::Struct(_), _) => {}
     }
 }

@@ -74,12 +74,12 @@ macro_rules! primitives {
         }
 
         impl MetricType {
-            /// Returns the primitive type, or `None` for vectors and structs.
+            /// Returns the primitive type, or `None` for vectors, structs and blobs.
             #[inline]
             pub const fn primitive(&self) -> Option<Primitive> {
                 match self {
                     $(Self::$variant => Some(Primitive::$variant),)*
-                    Self::Vector(_) | Self::Struct(_) => None,
+                    Self::Vector(_) | Self::Struct(_) | Self::Blob(_) => None,
                 }
             }
         }

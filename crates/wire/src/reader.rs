@@ -69,6 +69,18 @@ pub enum Malformed {
         /// Offset.
         at: usize,
     },
+    /// A blob beyond the bound of its metric.
+    #[error(
+        "blob at offset {at} has {bytes} bytes: its metric allows at most {max_bytes}, send a smaller file or raise the bound in the PDL"
+    )]
+    BlobTooLarge {
+        /// Offset.
+        at: usize,
+        /// Bytes found.
+        bytes: u64,
+        /// The bound.
+        max_bytes: u32,
+    },
 }
 
 /// A reader of untrusted bytes.
@@ -165,6 +177,16 @@ impl<'a> Reader<'a> {
         let length = self.varint()?;
         let text = self.take(usize::try_from(length).unwrap_or(usize::MAX))?;
         Ok(String::from_utf8_lossy(text))
+    }
+
+    /// A varint length, at most `max_bytes`, and as many bytes of a blob.
+    pub fn blob(&mut self, max_bytes: u32) -> Result<&'a [u8], Malformed> {
+        let at = self.at;
+        let bytes = self.varint()?;
+        if bytes > u64::from(max_bytes) {
+            return Err(Malformed::BlobTooLarge { at, bytes, max_bytes });
+        }
+        self.take(usize::try_from(bytes).unwrap_or(usize::MAX))
     }
 
     /// A varint number of elements, each of which takes a byte at least.

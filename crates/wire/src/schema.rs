@@ -179,7 +179,68 @@ pub enum MetricType {
     Vector(alloc::boxed::Box<MetricType>),
     /// Members in order.
     Struct(StructType),
+    /// A file as bytes, such as an image. Only a whole metric can be one.
+    Blob(Blob),
 }
+
+/// The type of a metric that is a file: `{"blob": {"media_type": "image/jpeg", "max_bytes": 262144}}`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Blob {
+    /// Format of the file.
+    pub media_type: MediaType,
+    /// Largest value, in bytes: from 1 to [`MAX_BLOB_BYTES`]. A sample with more is refused.
+    pub max_bytes: u32,
+}
+
+/// Formats of files that can be samples.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum MediaType {
+    /// JFIF or Exif.
+    #[serde(rename = "image/jpeg")]
+    Jpeg,
+    /// Portable Network Graphics.
+    #[serde(rename = "image/png")]
+    Png,
+}
+
+impl MediaType {
+    /// All formats.
+    pub const ALL: [Self; 2] = [Self::Jpeg, Self::Png];
+
+    /// Returns the name in PDL and in the schema, as IANA registers it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Jpeg => "image/jpeg",
+            Self::Png => "image/png",
+        }
+    }
+
+    /// Returns the format with this name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|format| format.name() == name)
+    }
+
+    /// Returns the name within `image/`.
+    pub const fn subtype(self) -> &'static str {
+        match self {
+            Self::Jpeg => "jpeg",
+            Self::Png => "png",
+        }
+    }
+}
+
+impl Blob {
+    /// Returns whether a value of this many bytes is allowed.
+    pub fn holds(&self, bytes: usize) -> bool {
+        u32::try_from(bytes).is_ok_and(|bytes| bytes <= self.max_bytes)
+    }
+}
+
+/// Bound of a blob whose declaration has none, in bytes.
+pub const DEFAULT_BLOB_BYTES: u32 = 256 * 1024;
+
+/// Largest bound of a blob, in bytes: a row of a node has at most 512 KiB, for the other metrics too, and a batch at most 1 MiB.
+pub const MAX_BLOB_BYTES: u32 = 480 * 1024;
 
 /// A PDL `struct`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -202,6 +263,12 @@ pub enum InvalidType {
     /// A vector of structs without members: any number of them would take no bytes.
     #[error("metric {0:?} is a vector of empty structs")]
     VectorOfNothing(String),
+    /// A blob within a vector or a struct.
+    #[error("metric {0:?} has a blob within a vector or a struct: declare it as a metric of its own")]
+    NestedBlob(String),
+    /// A blob without a bound, or with one beyond [`MAX_BLOB_BYTES`].
+    #[error("metric {0:?} has blobs of up to {1} bytes: from 1 to {MAX_BLOB_BYTES} are allowed")]
+    BlobBound(String, u32),
 }
 
 /// Deepest nesting of vectors and structs.
@@ -261,6 +328,11 @@ impl MetricType {
                 *members += of.members.len();
                 of.members.iter().try_for_each(|member| member.kind.validate(metric, depth + 1, members))
             }
+            Self::Blob(_) if depth > 0 => Err(InvalidType::NestedBlob(metric.into())),
+            Self::Blob(of) if of.max_bytes == 0 || of.max_bytes > MAX_BLOB_BYTES => {
+                Err(InvalidType::BlobBound(metric.into(), of.max_bytes))
+            }
+            Self::Blob(_) => Ok(()),
             Self::Int8
             | Self::Int16
             | Self::Int32

@@ -3,7 +3,7 @@
 use crate::{
     absence::{self, ValuePath},
     reader::{Malformed, Reader},
-    schema::{Metric, MetricType, ProbeType},
+    schema::{Blob, Metric, MetricType, ProbeType},
     varint,
 };
 use alloc::{string::String, vec::Vec};
@@ -52,6 +52,13 @@ impl<'a> RowWriter<'a> {
         self.0.extend_from_slice(value.as_bytes());
     }
 
+    /// Appends a blob: its length in bytes, then the bytes.
+    #[inline]
+    pub fn blob(&mut self, value: &[u8]) {
+        varint::put(value.len() as u64, self.0);
+        self.0.extend_from_slice(value);
+    }
+
     /// Begins a vector; its elements follow.
     #[inline]
     pub fn vector(&mut self, elements: usize) {
@@ -71,6 +78,7 @@ pub enum Value {
     String(String),
     Vector(Vec<Value>),
     Struct(Vec<Value>),
+    Blob(Vec<u8>),
 }
 
 /// Reads one packed value. Nesting was bounded when the schema was checked ([`ProbeType::validate`]).
@@ -95,6 +103,7 @@ pub fn read(kind: &MetricType, from: &mut Reader<'_>) -> Result<Value, Malformed
         MetricType::Struct(of) => {
             Value::Struct(of.members.iter().map(|member| read(&member.kind, from)).collect::<Result<_, _>>()?)
         }
+        MetricType::Blob(of) => Value::Blob(from.blob(of.max_bytes)?.into()),
     })
 }
 
@@ -126,6 +135,7 @@ pub fn write(kind: &MetricType, value: &Value, to: &mut RowWriter<'_>) {
             let values = members.iter().chain(core::iter::repeat(&missing));
             of.members.iter().zip(values).for_each(|(member, value)| write(&member.kind, value, to));
         }
+        (MetricType::Blob(_), value) => to.blob(if let Value::Blob(bytes) = value { bytes } else { &[] }),
     }
 }
 
@@ -143,6 +153,7 @@ pub fn skip(kind: &MetricType, from: &mut Reader<'_>) -> Result<(), Malformed> {
         MetricType::String => from.text().map(drop),
         MetricType::Vector(element) => (0..from.count()?).try_for_each(|_| skip(element, from)),
         MetricType::Struct(of) => of.members.iter().try_for_each(|member| skip(&member.kind, from)),
+        MetricType::Blob(of) => from.blob(of.max_bytes).map(drop),
         MetricType::Int8
         | MetricType::Int16
         | MetricType::Int32
@@ -220,8 +231,15 @@ pub fn value_to_json(kind: &MetricType, value: &Value) -> serde_json::Value {
             elements.iter().map(|value| value_to_json(element, value)).collect()
         }
         (Value::Struct(members), MetricType::Struct(of)) => members_to_json(&of.members, members).into(),
-        (Value::Vector(_) | Value::Struct(_), _) => serde_json::Value::Null,
+        (Value::Blob(bytes), MetricType::Blob(of)) => blob_to_json(*of, bytes.len()),
+        (Value::Vector(_) | Value::Struct(_) | Value::Blob(_), _) => serde_json::Value::Null,
     }
+}
+
+/// A blob as JSON: its format and its size. Text of its bytes would take a third more than them, in each reader of every JSON door.
+fn blob_to_json(of: Blob, bytes: usize) -> serde_json::Value {
+    let members = [("media_type", of.media_type.name().into()), ("bytes", bytes.into())];
+    members.into_iter().map(|(name, value): (&str, serde_json::Value)| (String::from(name), value)).collect()
 }
 
 fn real_to_json(value: f64) -> serde_json::Value {

@@ -40,6 +40,8 @@ export interface Writer {
   real64(value: number, metric: string): void;
   boolean(value: boolean, metric: string): void;
   string(value: string, metric: string): void;
+  /** Writes the bytes of a file, at most `maxBytes`. */
+  blob(value: Uint8Array, maxBytes: number, metric: string): void;
   enumerator(value: number, of: Enumeration, type: EnumBase, metric: string): void;
   struct<T>(value: T, of: StructCodec<T>, metric: string): void;
   /** Writes the number of elements and returns the elements. */
@@ -60,6 +62,7 @@ export interface Reader {
   real64(): number;
   boolean(): boolean;
   string(): string;
+  blob(maxBytes: number): Uint8Array;
   enumerator<E extends Enumeration>(of: E, type: EnumBase): EnumeratorOf<E>;
   struct<T>(of: StructCodec<T>): T;
   vector<T>(element: () => T): T[];

@@ -8,6 +8,7 @@ export type DecodeKind =
   | 'text'
   | 'terminator'
   | 'elements'
+  | 'blob'
   | 'enumerator'
   // EISA packets; batches use `version`, too.
   | 'magic'

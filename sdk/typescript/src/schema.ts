@@ -11,7 +11,17 @@ export interface VectorType {
 export interface StructType {
   readonly struct: { readonly name: string; readonly members: readonly Metric[] };
 }
-export type MetricType = ScalarType | VectorType | StructType;
+/** A file as bytes. Only a whole metric can be one. */
+export interface BlobType {
+  readonly blob: { readonly media_type: MediaType; readonly max_bytes: number };
+}
+export type MetricType = ScalarType | VectorType | StructType | BlobType;
+
+/** Formats of files that can be samples. */
+export type MediaType = 'image/jpeg' | 'image/png';
+
+/** Largest bound of a blob, in bytes. */
+export const MAX_BLOB_BYTES = 480 * 1024;
 
 export interface Metric extends Meaning {
   readonly name: string;
@@ -78,6 +88,10 @@ export function isStruct(type: MetricType): type is StructType {
   return typeof type === 'object' && 'struct' in type;
 }
 
+export function isBlob(type: MetricType): type is BlobType {
+  return typeof type === 'object' && 'blob' in type;
+}
+
 /** Parses a schema from the wire and checks all of it. */
 export function parseSchema(json: unknown): Schema {
   const schema = record(json, 'schema');
@@ -103,6 +117,7 @@ export function parseType(json: unknown, where = 'type', depth = 0): MetricType 
     if (isEmpty(element)) throw new SchemaError(`${where}: a vector of empty structs`);
     return { vector: element };
   }
+  if ('blob' in type) return blob(type.blob, `${where}.blob`, depth);
   const struct = record(type.struct, `${where}.struct`);
   return {
     struct: {
@@ -110,6 +125,16 @@ export function parseType(json: unknown, where = 'type', depth = 0): MetricType 
       members: metrics(struct.members, `${where}.struct.members`, depth + 1),
     },
   };
+}
+
+function blob(json: unknown, where: string, depth: number): BlobType {
+  if (depth > 0) throw new SchemaError(`${where}: a blob within a vector or a struct`);
+  const { media_type, max_bytes } = record(json, where);
+  if (media_type !== 'image/jpeg' && media_type !== 'image/png')
+    throw new SchemaError(`${where}.media_type: unknown media type ${JSON.stringify(media_type)}`);
+  if (typeof max_bytes !== 'number' || !(max_bytes >= 1 && max_bytes <= MAX_BLOB_BYTES))
+    throw new SchemaError(`${where}.max_bytes is not a number from 1 to ${MAX_BLOB_BYTES}`);
+  return { blob: { media_type, max_bytes } };
 }
 
 /** Whether values of this type take no bytes. */

@@ -11,6 +11,7 @@ mod process;
 mod programs;
 mod relaying_dacs;
 mod repeating_sender;
+mod set_on_drop;
 mod small_disk;
 
 pub use editor::Editor;
@@ -27,6 +28,7 @@ pub use programs::{
 
 pub use relaying_dacs::RelayingDacs;
 pub use repeating_sender::kill_beneath;
+pub use set_on_drop::SetOnDrop;
 pub use small_disk::SmallDisk;
 
 use serde_json::Value;

@@ -1,6 +1,6 @@
 //! A sender that repeats each request until it is answered, while the DAC is killed again and again.
 
-use super::{Oasis, POLL_INTERVAL, eventually, kills, own_address};
+use super::{Oasis, POLL_INTERVAL, SetOnDrop, eventually, kills, own_address};
 use std::{
     sync::atomic::{AtomicBool, AtomicU64, Ordering},
     thread,
@@ -25,6 +25,7 @@ pub fn kill_beneath(options: &[&str], send: impl Fn(&str, u64) -> bool + Sync) -
                 }
             }
         });
+        let over = SetOnDrop(&is_over);
         let more = |count: u64| {
             let before = acknowledged.load(Ordering::Relaxed);
             eventually("acknowledged requests", || {
@@ -38,7 +39,7 @@ pub fn kill_beneath(options: &[&str], send: impl Fn(&str, u64) -> bool + Sync) -
         }
         let _last = Oasis::dac_at(&http, &channel, options);
         more(1);
-        is_over.store(true, Ordering::Relaxed);
+        drop(over);
         // Its last request is answered before the DAC ends.
         sender.join().unwrap();
     });

@@ -7,6 +7,12 @@ export function pageRoot(): URL {
   return new URL(DASHBOARD.test(here.pathname) ? '..' : '.', here);
 }
 
+/** Returns the name in the browser's storage for what belongs to this DAC: those below other paths of a host have their own. */
+export function storedName(name: string): string {
+  const { pathname } = pageRoot();
+  return pathname === '/' ? name : `${name} ${pathname}`;
+}
+
 /** The name of the dashboard in the address of the page; undefined without. */
 export function dashboardInAddress(): string | undefined {
   const name = DASHBOARD.exec(new URL(document.baseURI).pathname)?.[1];

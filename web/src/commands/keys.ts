@@ -1,6 +1,6 @@
 import { openPanelHelp } from '../help/topic.ts';
 import { type ActiveDock, activeDock } from '../state/active_dock.ts';
-import { openDialog } from '../state/dialogs.ts';
+import { openDialog, typeAhead } from '../state/dialogs.ts';
 import { edited } from '../state/expressions.ts';
 import { isViewOnly } from '../state/mode.ts';
 import { notify } from '../state/notice.ts';
@@ -46,6 +46,7 @@ export const bindings: readonly KeyBinding[] = [
   { keys: [']'], what: () => words.nextPanel, act: () => onDock((dock) => dock.step(1)) },
   { keys: ['['], what: () => words.previousPanel, act: () => onDock((dock) => dock.step(-1)) },
   { keys: ['m'], what: () => words.maximize, act: () => onDock((dock) => dock.toggleMaximized()) },
+  { keys: ['f'], what: () => words.fullScreen, act: () => onDock((dock) => dock.toggleFullScreen()) },
   { keys: ['i'], what: () => words.settings, act: settingsOfActive },
   { keys: ['x'], what: () => words.close, act: () => onDock((dock) => dock.closeActive()) },
   { keys: ['w'], what: () => words.samples, act: () => show('sample-export') },
@@ -67,7 +68,7 @@ export const bindings: readonly KeyBinding[] = [
 ];
 
 /** Keys that change nothing but what this browser shows; a page that offers no changes has these. */
-const VIEWING: ReadonlySet<string> = new Set([...' l+-k,.<>j][mpct;h?', '=', 'ArrowLeft', 'ArrowRight']);
+const VIEWING: ReadonlySet<string> = new Set([...' l+-k,.<>j][mfpct;h?', '=', 'ArrowLeft', 'ArrowRight']);
 
 /** Keys that move the thumb of a slider and the choice of a list. */
 const MOVES: ReadonlySet<string> = new Set([
@@ -94,6 +95,11 @@ export function startKeys(): void {
       if (isViewOnly) return;
       if (openDialog.peek() === undefined) show('palette');
       else if (openDialog.peek() === 'palette' && !event.repeat) openDialog.value = undefined;
+      return;
+    }
+    // Until its code is there, the palette has no field for what is typed.
+    if (openDialog.peek() === 'palette' && !document.querySelector('dialog[open]')) {
+      if (typeAhead(event)) event.preventDefault();
       return;
     }
     // A tab takes the space bar itself, also after a click.

@@ -32,6 +32,7 @@ const PATHS = {
   formula: 'M13 5c-3 0-3 3-3.5 7S9 19 6 19M7 11h6M14 13l5 6M19 13l-5 6',
   dacs: 'M4 5h16v5.5H4zM4 13.5h16V19H4zM7.5 7.75h2M7.5 16.25h2',
   wrench: 'M14.5 6.5a4 4 0 0 0-5.2 5.2L4 17l3 3 5.3-5.3a4 4 0 0 0 5.2-5.2L15 12l-3-3z',
+  screen: 'M3 5h18v11H3zM8 20h8',
   maximize: 'M4 9V4h5M15 4h5v5M20 15v5h-5M9 20H4v-5',
   copy: 'M9 9h11v11H9zM5 15H4V4h11v1',
   ledger: 'M6 4h12v16H6zM9 8h6M9 12h6M9 16h3',

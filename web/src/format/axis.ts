@@ -10,7 +10,9 @@ const DURATIONS = [
   ['\u00b5s', 1e-6],
   ['ns', 1e-9],
 ] as const;
-const DECIMAL = ['', 'k', 'M', 'G', 'T', 'P'];
+const DECIMAL = ['', 'k', 'M', 'G', 'T'];
+/** Numbers of this size, as a power of ten, have all digits: 1e15 + 1 is another number than 1e15. */
+const WHOLE_POWER = 15;
 /** Numbers of this size, as a power of ten, have an exponent: 1e18 is no name of a prefix. */
 const MAX_PLAIN_POWER = 18;
 
@@ -61,6 +63,7 @@ export function formatQuantity(value: number, unit: string | undefined, isRate: 
   // Very short and very long durations have an exponent in their own unit.
   if (seconds !== undefined && isDuration(size * seconds)) return formatDuration(value, seconds) + per;
   if (size < 10_000 || size >= 10 ** MAX_PLAIN_POWER) return withUnit(digits(value), unit, isRate);
+  if (size >= 10 ** WHOLE_POWER) return withUnit(grouped(digits(value)), unit, isRate);
   const [scale, prefix] = scaled(size, 1000, DECIMAL);
   return withUnit(digits(value / scale) + prefix, unit, isRate);
 }

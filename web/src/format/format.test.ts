@@ -144,6 +144,14 @@ describe('quantities', () => {
     expect(plain(formatFigure(1.7e308, fixed))).toBe('1.7e308_V');
   });
 
+  it('have all digits where four are those of their neighbors', () => {
+    expect([1e15, 1e15 + 1, -1e15 - 2].map((value) => written(value))).toEqual([
+      '1_000_000_000_000_000',
+      '1_000_000_000_000_001',
+      '-1_000_000_000_000_002',
+    ]);
+  });
+
   it('have an exponent where there is no prefix', () => {
     expect([1.1e-97, 6.1e-101, 5e-324, 1.7976931348623157e308, -1e18].map((value) => written(value))).toEqual(
       ['1.1e-97', '6.1e-101', '4.941e-324', '1.798e308', '-1e18'],

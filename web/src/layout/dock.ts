@@ -1,4 +1,5 @@
 import { createDockview, type DockviewApi, type IContentRenderer } from 'dockview-core';
+import { toggleFullScreen } from './full_screen.ts';
 import 'dockview/dist/styles/dockview.css';
 import { signal } from '@preact/signals';
 import { type ComponentChild, h, render } from 'preact';
@@ -134,6 +135,10 @@ export class Dock implements ActiveDock {
     if (!panel) return;
     if (this.api.hasMaximizedGroup()) this.api.exitMaximizedGroup();
     else this.api.maximizeGroup(panel);
+  }
+
+  toggleFullScreen(): void {
+    toggleFullScreen(this.api.activePanel?.group.element);
   }
 
   /** Activates the next or the previous panel, over all groups. */

@@ -6,6 +6,7 @@ import { PanelHelpButton } from '../help/panel_help_button.tsx';
 import { titleOf } from '../state/panel_titles.ts';
 import { findPanel } from '../state/panels.ts';
 import { strings } from '../strings/strings.ts';
+import { hasFullScreen, toggleFullScreen } from './full_screen.ts';
 
 /** What stands at the end of a row of tabs, about the panel in front. */
 export class HeadActions implements IHeaderActionsRenderer {
@@ -57,6 +58,13 @@ function ActionsOf({ id, isMaximized, dock }: ActionsProps) {
         else if (panel) dock.maximizeGroup(panel);
       },
     }),
+    hasFullScreen() &&
+      h(IconButton, {
+        icon: 'screen',
+        label: strings.panels.fullScreen(titleOf(spec)),
+        testId: 'panel-full-screen',
+        onClick: () => toggleFullScreen(dock.getPanel(spec.id)?.group.element),
+      }),
     h(PanelHelpButton, { id: spec.id }),
   ];
 }

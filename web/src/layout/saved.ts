@@ -1,5 +1,5 @@
 import { effect, signal } from '@preact/signals';
-import { pageRoot } from '../api/page_root.ts';
+import { pageRoot, storedName } from '../api/page_root.ts';
 import { zone } from '../format/zone.ts';
 import { type HandOver, parseHandOver } from '../going_on/hand_over.ts';
 import { decodeTargets, encodeTargets } from '../state/address.ts';
@@ -137,7 +137,10 @@ function save(): void {
   // A dashboard leaves the layout alone that this browser shows without one.
   if (dashboard.peek()) return;
   try {
-    localStorage.setItem(STORED, JSON.stringify({ ...currentLayout(), range: undefined, ago: undefined }));
+    localStorage.setItem(
+      storedName(STORED),
+      JSON.stringify({ ...currentLayout(), range: undefined, ago: undefined }),
+    );
   } catch {
     // Storage is not allowed: the address still contains the layout.
   }
@@ -159,7 +162,7 @@ function shown(layout: LayoutDocument | undefined): Target[] {
 
 function stored(): LayoutDocument | undefined {
   try {
-    return parseText(localStorage.getItem(STORED) ?? '');
+    return parseText(localStorage.getItem(storedName(STORED)) ?? '');
   } catch {
     return undefined;
   }

@@ -1,9 +1,9 @@
 import { useSignal } from '@preact/signals';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { Dialog } from '../components/dialog.tsx';
 import { IconButton } from '../components/icon.tsx';
 import { useUniqueId } from '../components/use_unique_id.ts';
-import { openDialog } from '../state/dialogs.ts';
+import { openDialog, takeTyped } from '../state/dialogs.ts';
 import { strings } from '../strings/strings.ts';
 import type { PaletteEntry, PaletteLevel } from './entry.ts';
 import { PaletteOption } from './palette_option.tsx';
@@ -19,7 +19,7 @@ const SAY_MS = 500;
 
 /** Finds anything on the page by its name: a field with a list of results (WAI-ARIA: combobox with a list box). */
 export function PaletteDialog() {
-  const typed = useSignal('');
+  const typed = useSignal(useMemo(takeTyped, []));
   const levels = useSignal<readonly PaletteLevel[]>([]);
   const chosen = useSignal(0);
   const level = levels.value.at(-1);
@@ -27,7 +27,11 @@ export function PaletteDialog() {
   const field = useRef<HTMLInputElement>(null);
   const id = useUniqueId();
   const at = Math.min(chosen.value, entries.length - 1);
-  useEffect(() => field.current?.focus(), []);
+  useEffect(() => {
+    const input = field.current;
+    input?.focus();
+    input?.setSelectionRange(input.value.length, input.value.length);
+  }, []);
 
   const type = (text: string) => {
     typed.value = text;

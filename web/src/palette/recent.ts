@@ -1,3 +1,5 @@
+import { storedName } from '../api/page_root.ts';
+
 /** The entries that were used last, over visits. */
 
 const STORED = 'oasis.palette';
@@ -6,7 +8,7 @@ const MOST_RECENT = 8;
 /** Returns the entries that were used last, newest first. */
 export function recentIds(): readonly string[] {
   try {
-    const stored: unknown = JSON.parse(localStorage.getItem(STORED) ?? '[]');
+    const stored: unknown = JSON.parse(localStorage.getItem(storedName(STORED)) ?? '[]');
     if (!Array.isArray(stored)) return [];
     return stored.filter((id): id is string => typeof id === 'string').slice(0, MOST_RECENT);
   } catch {
@@ -17,7 +19,7 @@ export function recentIds(): readonly string[] {
 export function remember(id: string): void {
   try {
     const ids = [id, ...recentIds().filter((other) => other !== id)].slice(0, MOST_RECENT);
-    localStorage.setItem(STORED, JSON.stringify(ids));
+    localStorage.setItem(storedName(STORED), JSON.stringify(ids));
   } catch {
     // Without storage nothing is remembered.
   }

@@ -79,6 +79,7 @@ const everything = parseSchema({
     { name: 'longitude', type: 'real64', unit: 'deg' },
     { name: 'revolutions', type: 'uint64', kind: 'counter' },
     { name: 'cells', type: { vector: 'real64' } },
+    { name: 'image', type: { blob: { media_type: 'image/jpeg', max_bytes: 100_000 } } },
     ...['x', 'y', 'z'].map((name) => ({ name, type: 'real64', unit: 'm' })),
     ...['name', 'duration', 'id', 'parent'].map((name) => ({ name, type: 'uint64' })),
   ],

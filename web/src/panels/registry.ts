@@ -8,6 +8,7 @@ export { fleet } from './fleet/description.ts';
 export { gauge } from './gauge/description.ts';
 export { heat } from './heat/description.ts';
 export { histogram } from './histogram/description.ts';
+export { image } from './image/description.ts';
 export { instance } from './instance/description.ts';
 export { ledger } from './ledger/description.ts';
 export { logs } from './logs/description.ts';

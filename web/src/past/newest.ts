@@ -13,6 +13,8 @@ export interface NewestRequest {
   readonly samples: number;
   /** Later samples to read with them, because they are asked for next: for so many milliseconds, so many at most. */
   readonly ahead?: { readonly time: number; readonly samples: number };
+  /** Whether to read the bytes of files, too. */
+  readonly hasBlobs?: boolean;
 }
 
 /** A sample, and why others are missing before it if the DAC says so. */
@@ -34,6 +36,7 @@ export const newestKind: RequestKind<NewestRequest, NewestSamples> = {
   path({ node, instance }, request, halvings) {
     const { before, samples } = reachOf(request, halvings);
     const query = new URLSearchParams({ node, instance, last: String(samples), integers: 'string' });
+    if (request.hasBlobs === true) query.set('blobs', 'base64');
     if (Number.isFinite(before)) query.set('to', `${nanos(before)}ns`);
     return `api/v1/samples?${query}`;
   },

@@ -1,5 +1,6 @@
 import { computed, effect, signal } from '@preact/signals';
 import { Refusal } from '../api/api.ts';
+import { storedName } from '../api/page_root.ts';
 import { isFields } from '../wire/fields.ts';
 import { type Diagnostic, deleteFile, MAX_RULES, parseDiagnostics, readFile, saveFile } from './files.ts';
 
@@ -111,8 +112,8 @@ export function keepDraft(): void {
   effect(() => {
     const text = draft.value && isChanged.value ? JSON.stringify(draft.value) : '';
     try {
-      if (text === '') sessionStorage.removeItem(STORED);
-      else if (text.length <= 2 * MAX_RULES) sessionStorage.setItem(STORED, text);
+      if (text === '') sessionStorage.removeItem(storedName(STORED));
+      else if (text.length <= 2 * MAX_RULES) sessionStorage.setItem(storedName(STORED), text);
     } catch {
       // Without storage it stays in the memory of the page.
     }
@@ -121,7 +122,7 @@ export function keepDraft(): void {
 
 function stored(): Draft | undefined {
   try {
-    const json: unknown = JSON.parse(sessionStorage.getItem(STORED) ?? 'null');
+    const json: unknown = JSON.parse(sessionStorage.getItem(storedName(STORED)) ?? 'null');
     if (!isFields(json) || typeof json.name !== 'string' || typeof json.text !== 'string') return undefined;
     const text = (value: unknown) => (typeof value === 'string' ? value : undefined);
     const [revision, saved, isFixed] = [text(json.revision), text(json.saved), json.isFixed === true];

@@ -71,6 +71,11 @@ function fillRow(grid: HeatGrid, row: number, found: Columns, rates: Float64Arra
   }
 }
 
+/** Returns how many cells are infinite. */
+export function infiniteIn(values: Float64Array): number {
+  return values.reduce((count, value) => count + (Math.abs(value) === Number.POSITIVE_INFINITY ? 1 : 0), 0);
+}
+
 /** Least and greatest of the finite values; not finite without any. */
 export function extremesOf({ min, max }: HeatGrid): [number, number] {
   const [[low, lowEnd], [highEnd, high]] = [finiteExtremes(min), finiteExtremes(max)];

@@ -13,14 +13,14 @@ export interface Histogram {
   readonly mean: number;
   readonly median: number;
   readonly p99: number;
-  /** Samples of infinite values, which have no bin. */
+  /** Number of samples of infinite values, which have no bin. */
   readonly below: number;
   readonly above: number;
 }
 
 /**
  * Counts finite values in equal bins. `extremes` are the minimum and maximum of all samples, also of those that others stand
- * for. Undefined without a finite value.
+ * for. Without a finite value there are no bins, and without any value it is undefined.
  */
 export function histogram(
   { columns: [values], weights }: Samples,
@@ -28,7 +28,24 @@ export function histogram(
   extremes: readonly [number, number] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY],
 ): Histogram | undefined {
   const [sorted, weight] = sortedBy(values, weights);
-  if (sorted.length === 0) return undefined;
+  const below = countOf(values, weights, Number.NEGATIVE_INFINITY);
+  const above = countOf(values, weights, Number.POSITIVE_INFINITY);
+  const none = Number.NaN;
+  if (sorted.length === 0)
+    return below + above === 0
+      ? undefined
+      : {
+          min: none,
+          max: none,
+          counts: [],
+          samples: 0,
+          of: 0,
+          mean: none,
+          median: none,
+          p99: none,
+          below,
+          above,
+        };
   const [least, greatest] = extremes.map((extreme) => (Number.isFinite(extreme) ? extreme : sorted[0]));
   const min = Math.min(sorted[0], least);
   const max = Math.max(sorted[sorted.length - 1], greatest);
@@ -60,8 +77,8 @@ export function histogram(
     mean: Number.isFinite(sum) ? sum / of : scale.value(shares / of),
     median: quantile(0.5),
     p99: quantile(0.99),
-    below: countOf(values, weights, Number.NEGATIVE_INFINITY),
-    above: countOf(values, weights, Number.POSITIVE_INFINITY),
+    below,
+    above,
   };
 }
 

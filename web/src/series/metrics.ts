@@ -1,8 +1,8 @@
-import { isStruct, isVector, type Metric, type Schema } from '@oasis/wire';
+import { isBlob, isStruct, isVector, type Metric, type Schema } from '@oasis/wire';
 
 /** Whether the value is neither a vector nor a struct. */
 export function isScalar({ type }: Metric): boolean {
-  return !isVector(type) && !isStruct(type);
+  return !isVector(type) && !isStruct(type) && !isBlob(type);
 }
 
 /** Whether the value is one number. */
@@ -22,7 +22,7 @@ export function isLine(metric: Metric): boolean {
 }
 
 export function isState({ type, kind, enum: names }: Metric): boolean {
-  if (isVector(type) || isStruct(type) || kind === 'event') return false;
+  if (isVector(type) || isStruct(type) || isBlob(type) || kind === 'event') return false;
   return type === 'boolean' || kind === 'state' || names !== undefined || type === 'string';
 }
 

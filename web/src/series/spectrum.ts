@@ -18,6 +18,8 @@ export interface Spectrum {
   /** Transforms that were averaged, and times without a gap that were too short for one. */
   readonly averaged: number;
   readonly leftOut: number;
+  /** Samples with an infinite value: no segment contains one. */
+  readonly infinite: number;
   /** How often the probe skipped a period: the signal has a gap there, though no sample is missing. */
   readonly skipped: number;
   /** The value of a signal that does not change: it has no frequencies. */
@@ -52,6 +54,7 @@ export function spectrumOf(signal: Sampled, wanted: number, window: WindowName):
     size,
     averaged,
     leftOut: runs.filter((run) => countIn(run) < size).length,
+    infinite: signal.values.filter((value) => Math.abs(value) === Number.POSITIVE_INFINITY).length,
     skipped,
     constant: constantOf(signal.values),
   };

@@ -24,6 +24,10 @@ it('has a mean and a deviation of values at the ends of their range', () => {
   expect(large.mean / MAX_VALUE).toBeCloseTo(0.75, 12);
   expect(large.deviation / MAX_VALUE).toBeCloseTo(Math.sqrt(1 / 12), 12);
   expect(figuresOf(Float64Array.of(-MAX_VALUE, MAX_VALUE)).percentiles[1]).toBe(0);
+  const both = figuresOf(
+    Float64Array.from({ length: 280 }, (_, index) => [MAX_VALUE, -MAX_VALUE][index % 2]),
+  );
+  expect(both).toMatchObject({ mean: 0, deviation: MAX_VALUE, infinite: 0 });
   const small = figuresOf(Float64Array.of(1e-300, 3e-300));
   expect(small.deviation).toBeCloseTo(Math.SQRT2 * 1e-300, 310);
   expect(small.deviation).toBeGreaterThan(0);
@@ -34,6 +38,7 @@ it('counts infinite values as values', () => {
   const found = figuresOf(Float64Array.of(1, 2, Number.POSITIVE_INFINITY));
   expect(found).toMatchObject({
     count: 3,
+    infinite: 1,
     mean: Number.POSITIVE_INFINITY,
     min: 1,
     max: Number.POSITIVE_INFINITY,

@@ -1,8 +1,11 @@
 import { scaledSignal } from './transform.ts';
+import { finite } from './value_scale.ts';
 
 /** What a column of samples comes to. */
 export interface Figures {
   readonly count: number;
+  /** How many of them are infinite. */
+  readonly infinite: number;
   readonly mean: number;
   /** Standard deviation of the samples. */
   readonly deviation: number;
@@ -22,6 +25,7 @@ export function figuresOf(values: Float64Array): Figures {
   if (count === 0)
     return {
       count,
+      infinite: 0,
       mean: nothing,
       deviation: nothing,
       min: nothing,
@@ -31,6 +35,7 @@ export function figuresOf(values: Float64Array): Figures {
   const mean = meanOf(known);
   return {
     count,
+    infinite: known.filter((value) => !Number.isFinite(value)).length,
     mean,
     deviation: count > 1 ? deviationOf(known, mean) : nothing,
     min: known[0],
@@ -43,14 +48,19 @@ export function figuresOf(values: Float64Array): Figures {
 function meanOf(values: Float64Array): number {
   const sum = values.reduce((total, value) => total + value, 0);
   if (Number.isFinite(sum)) return sum / values.length;
-  return values.reduce((total, value) => total + value / values.length, 0);
+  // Halves of the smallest and the largest have a finite sum, and no rest that is far larger than their mean.
+  const last = values.length - 1;
+  return values.reduce(
+    (total, value, index) => total + (value / 2 + values[last - index] / 2) / values.length,
+    0,
+  );
 }
 
 /** Two passes: the sum of squares of large numbers would lose all digits of a small deviation. */
 function deviationOf(values: Float64Array, mean: number): number {
   const { values: parts, unit } = scaledSignal(values);
   const squares = parts.reduce((sum, part) => sum + (part - mean / unit) ** 2, 0);
-  return Math.sqrt(squares / (values.length - 1)) * unit;
+  return finite(Math.sqrt(squares / (values.length - 1)) * unit);
 }
 
 /** Between two samples the value is interpolated. */

@@ -286,7 +286,10 @@ describe('values that are not finite', () => {
     const weights = Float64Array.of(1, 1, 3, 1, 2, 1);
     const found = histogram({ columns, weights }, 3, [NEGATIVE_INFINITY, POSITIVE_INFINITY]);
     expect(found).toMatchObject({ min: 1, max: 4, counts: [1, 1, 1], above: 3, below: 2, of: 3 });
-    expect(histogram({ columns: [Float64Array.of(POSITIVE_INFINITY)] }, 3)).toBeUndefined();
+    // Infinite values alone have no bins, and are counted.
+    const alone = histogram({ columns: [Float64Array.of(POSITIVE_INFINITY)] }, 3);
+    expect(alone).toMatchObject({ counts: [], samples: 0, above: 1, below: 0 });
+    expect(histogram({ columns: [Float64Array.of(Number.NaN)] }, 3)).toBeUndefined();
   });
 
   it('do not disturb a distribution at the ends of the range', () => {

@@ -7,6 +7,7 @@ export interface ActiveDock {
   /** Makes the next or the previous panel the active one, over all groups. */
   step(by: 1 | -1): void;
   toggleMaximized(): void;
+  toggleFullScreen(): void;
   closeActive(): void;
 }
 

@@ -24,6 +24,7 @@ function isReading(answer: Answer): boolean {
   switch (answer.kind) {
     case 'columns':
       return answer.blocks.some(({ past }) => past?.state === 'reading');
+    case 'frame':
     case 'moment':
       return answer.state === 'reading';
     case 'extent':

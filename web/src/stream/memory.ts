@@ -1,5 +1,6 @@
-import { type Batch, isStruct, isVector, type Metric, type Schema, type Value } from '@oasis/wire';
+import { type Batch, isBlob, isStruct, isVector, type Metric, type Schema, type Value } from '@oasis/wire';
 import type { GapCause, GapMark } from '../series/causes.ts';
+import { Frames } from '../series/frames.ts';
 import { PartStores, partsOf } from '../series/parts.ts';
 import { Records } from '../series/records.ts';
 import { StateRuns } from '../series/states.ts';
@@ -25,6 +26,8 @@ export class Memory {
   store: SeriesStore;
   readonly states = new Map<string, StateRuns>();
   readonly records: Records | undefined;
+  /** Images, by the name of their metric. */
+  readonly frames = new Map<string, Frames>();
   /** Numbers within vectors and structs, by the index of the metric. */
   private readonly parts = new Map<number, PartStores>();
   gaps: readonly GapMark[] = [];
@@ -43,6 +46,8 @@ export class Memory {
     metrics.forEach((metric, index) => {
       if (partsOf(metric).length > 0) this.parts.set(index, new PartStores(metric, KEEP_MS));
     });
+    for (const { name, type } of metrics)
+      if (isBlob(type)) this.frames.set(name, new Frames(type.blob.media_type));
     this.records = metrics.some(isListed) ? new Records() : undefined;
     this.store = this.empty();
   }
@@ -66,7 +71,10 @@ export class Memory {
   add(batch: Batch, times: Float64Array, skip: number, interrupted: readonly Interrupted[]): void {
     if (skip >= times.length) return;
     const newest = this.store.newest;
-    if (newest !== undefined && times[times.length - 1] < newest - STEP_MS) this.store = this.empty();
+    if (newest !== undefined && times[times.length - 1] < newest - STEP_MS) {
+      this.store = this.empty();
+      for (const frames of this.frames.values()) frames.clear();
+    }
     let from = skip;
     for (const { at, cause, count } of interrupted) {
       this.append(batch, times, from, skip + at);
@@ -77,6 +85,19 @@ export class Memory {
     }
     this.append(batch, times, from, times.length);
     this.version++;
+  }
+
+  /** Appends the images of the samples from `skip` on. */
+  addFrames(batch: Batch, times: Float64Array, skip: number): void {
+    this.schema.metrics.forEach(({ name }, index) => {
+      const frames = this.frames.get(name);
+      if (!frames) return;
+      const values = batch.metrics[index] as ArrayLike<Value | undefined>;
+      for (let at = Math.max(0, skip); at < times.length; at++) {
+        const bytes = values[at];
+        if (bytes instanceof Uint8Array) frames.add(Number(batch.firstSequence) + at, times[at], bytes);
+      }
+    });
   }
 
   /** Appends the samples in `[from, to)`. */
@@ -114,7 +135,7 @@ function isNumber({ type }: Metric): boolean {
 }
 
 function isState({ type, kind, enum: names }: Metric): boolean {
-  if (isVector(type) || isStruct(type)) return false;
+  if (isVector(type) || isStruct(type) || isBlob(type)) return false;
   return type === 'boolean' || type === 'string' || names !== undefined || kind === 'state';
 }
 

@@ -3,6 +3,7 @@ import type { FleetAnswer, FleetLook, FleetSelection } from '../fleet/query.ts';
 import type { PastState } from '../past/reads.ts';
 import type { GapMark } from '../series/causes.ts';
 import type { ColumnBlock } from '../series/columns.ts';
+import type { Frame, KeptFrames } from '../series/frames.ts';
 import type { Histogram } from '../series/histogram.ts';
 import type { PoseTrack } from '../series/pose_track.ts';
 import type { RecordRow } from '../series/records.ts';
@@ -53,6 +54,8 @@ export type Query = {
       readonly atLeast?: { readonly metric: string; readonly value: number };
     }
   | { readonly kind: 'extent'; readonly target: Target }
+  /** The last image at or before the end of the range. */
+  | { readonly kind: 'frame'; readonly target: Target; readonly metric: string }
   /** The second expression over the first. */
   | { readonly kind: 'xy'; readonly expressions: readonly Plan[] }
   | {
@@ -165,6 +168,17 @@ export type Answer =
       readonly searched: number;
     } & FromPast)
   | { readonly kind: 'extent'; readonly extents: Extents }
+  | {
+      readonly kind: 'frame';
+      /** Its time is by the browser's clock. */
+      readonly frame?: Frame;
+      readonly state: PastState;
+      readonly gaps: readonly GapMark[];
+      /** The gap in which the end of the range lies; then the image is the last one before it. */
+      readonly gap?: GapMark;
+      /** Images in memory. */
+      readonly kept?: KeptFrames;
+    }
   | ({ readonly kind: 'xy'; readonly trace: Trace | undefined; readonly gaps: readonly GapMark[] } & FromPast)
   | ({
       readonly kind: 'spectrum';

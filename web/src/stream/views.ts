@@ -4,6 +4,7 @@ import type { Target } from '../wire/target.ts';
 import { columnsAnswer, extentsOf } from './chart_answer.ts';
 import { latestAnswer, spectrumAnswer, statisticsAnswer, xyAnswer } from './computed_answer.ts';
 import { histogramAnswer, roseAnswer } from './distribution_answer.ts';
+import { frameAnswer } from './frame_answer.ts';
 import { recordsAnswer, statesAnswer } from './history_answer.ts';
 import { momentAnswer } from './moment_answer.ts';
 import { posesAnswer } from './poses_answer.ts';
@@ -97,6 +98,8 @@ export class Views {
         return recordsAnswer(scene, query);
       case 'extent':
         return { kind: 'extent', extents: extentsOf(scene, query.target) };
+      case 'frame':
+        return frameAnswer(scene, query);
       case 'moment':
         return momentAnswer(scene, query);
       case 'values':
@@ -128,7 +131,7 @@ export class Views {
 function pause(query: Query): number {
   if (query.kind === 'columns' || query.kind === 'values') return CHART_MS;
   if (query.kind === 'spectrum' && query.isOverTime) return SPECTROGRAM_MS;
-  return ['xy', 'spectrum', 'tracks', 'poses'].includes(query.kind) ? DRAWING_MS : LIST_MS;
+  return ['xy', 'spectrum', 'tracks', 'poses', 'frame'].includes(query.kind) ? DRAWING_MS : LIST_MS;
 }
 
 function targetsOf(query: Query): readonly Target[] {

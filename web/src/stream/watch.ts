@@ -14,6 +14,7 @@ import { Intervals, LATE_FACTOR, type Pace, SLACK_MS } from '../series/pace.ts';
 import { keyOf, type Target } from '../wire/target.ts';
 import { withoutPlaceholders } from './absent.ts';
 import { AlarmWatch } from './alarms.ts';
+import { withoutBlobs } from './blobs.ts';
 import { CounterRates } from './counters.ts';
 import { Delays, MAX_DOOR_MS } from './delays.ts';
 import { History } from './history.ts';
@@ -261,7 +262,8 @@ export class Watch {
   }
 
   /** Handles a decoded batch; see {@link batch}. */
-  addBatch(batch: Batch, now: number, lag: number, dacLag: number): void {
+  addBatch(received: Batch, now: number, lag: number, dacLag: number): void {
+    const batch = withoutBlobs(received, this.schema?.metrics ?? []);
     if (batch.offset === NO_OFFSET) {
       this.showAhead(batch, now, lag, dacLag);
       return;
@@ -280,6 +282,7 @@ export class Watch {
     }
     const known = batch.count - (this.ledger.view().received - before.received);
     this.memory?.add(batch, times, known, this.interruptions(before, isContinued, times, known, lag));
+    this.memory?.addFrames(received, times, known);
     if (this.isTaking) this.silenceCause = undefined;
     this.isPaceNew = false;
     this.noteDelay(batch, times[0], { now, lag, dacLag });

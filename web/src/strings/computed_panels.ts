@@ -1,5 +1,9 @@
 import type { WindowName } from '../series/transform.ts';
 
+/** How many values of a line are infinite. */
+export const infiniteWords = (count: number, name = '', place = '') =>
+  `${name ? `${name}: ` : ''}${count} infinite ${count === 1 ? 'value' : 'values'}${place}`;
+
 /** Panels that show what expressions come to. They are loaded when one is shown. */
 export const computedPanelStrings = {
   xy: {
@@ -10,6 +14,7 @@ export const computedPanelStrings = {
     whole: 'all',
     equal: 'Equal axes',
     dots: 'Points only',
+    atEdge: ', at the edge',
     scale: 'Colors of time: faint is early, strong is late',
     point: (time: string, x: string, y: string) => `${time}: ${x}, ${y}`,
   },

@@ -59,6 +59,7 @@ export const pageStrings = {
     previousPanel: 'Previous panel',
     panelHelp: 'Help on the panel',
     maximize: 'Maximize or restore the panel',
+    fullScreen: 'Full screen for the panel, and back',
     settings: 'Settings of the panel',
     close: 'Close the panel',
     note: 'Write a note at this moment',

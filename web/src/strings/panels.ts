@@ -15,6 +15,7 @@ export const panelsStrings = {
     noSettings: 'The active panel has no settings: charts, gauges and numbers do.',
     close: (title: string) => `Close ${title}`,
     maximize: (title: string) => `Maximize ${title} (m)`,
+    fullScreen: (title: string) => `Full screen for ${title}, and back (f)`,
     restore: (title: string) => `Show ${title} beside the others again (m)`,
     /** What a screen reader says; names of the docking library. */
     said: {

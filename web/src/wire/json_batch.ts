@@ -1,12 +1,15 @@
 import {
   type Batch,
   type Column,
+  isBlob,
   isStruct,
   isVector,
   type Metric,
   type MetricType,
   type Value,
 } from '@oasis/wire';
+
+import { isFields } from './fields.ts';
 
 /** Converts samples in the format of the text doors (docs/reference/text-doors.md) to a batch. */
 
@@ -68,6 +71,7 @@ export function fromJson(type: MetricType, json: unknown): Value {
       fromJson(type, members === null ? null : members[name]),
     );
   }
+  if (isBlob(type)) return bytesOfJson(json) ?? describeJson(json);
   if (json === null) return isVector(type) ? [] : type === 'string' ? '' : Number.NaN;
   if (isVector(type)) return listOf(json).map((element) => fromJson(type.vector, element));
   switch (type) {
@@ -81,6 +85,23 @@ export function fromJson(type: MetricType, json: unknown): Value {
       // JSON has NaN and infinities as texts, which become numbers.
       return Number(json);
   }
+}
+
+/** Returns the bytes of a blob of a request with `blobs=base64`. */
+export function bytesOfJson(json: unknown): Uint8Array<ArrayBuffer> | undefined {
+  const data = isFields(json) ? json.data : undefined;
+  if (typeof data !== 'string') return undefined;
+  try {
+    return Uint8Array.from(atob(data), (character) => character.charCodeAt(0));
+  } catch {
+    return undefined;
+  }
+}
+
+/** What a blob is, without its bytes. */
+function describeJson(json: unknown): string {
+  const { media_type, bytes } = isFields(json) ? json : {};
+  return `${media_type ?? ''}, ${bytes ?? 0} B`;
 }
 
 function narrowest(value: bigint): number | bigint {

@@ -89,6 +89,10 @@ fn expected(kind: &MetricType, value: &Value, out: &mut Vec<u8>) {
             number(&(values.len() as u32).to_le_bytes(), out);
             values.iter().for_each(|value| expected(element, value, out));
         }
+        (MetricType::Blob(_), Value::Blob(bytes)) => {
+            number(&(bytes.len() as u32).to_le_bytes(), out);
+            out.extend_from_slice(bytes);
+        }
         (MetricType::Struct(of), Value::Struct(values)) => {
             of.members.iter().zip(values).for_each(|(member, value)| expected(&member.kind, value, out));
         }
@@ -106,7 +110,8 @@ fn expected(kind: &MetricType, value: &Value, out: &mut Vec<u8>) {
             | MetricType::Boolean
             | MetricType::String
             | MetricType::Vector(_)
-            | MetricType::Struct(_)),
+            | MetricType::Struct(_)
+            | MetricType::Blob(_)),
             value,
         ) => panic!("{kind:?} has no value {value:?}"),
     }
@@ -159,6 +164,7 @@ fn values(kind: &MetricType) -> BoxedStrategy<Value> {
             let members: Vec<_> = of.members.iter().map(|member| values(&member.kind)).collect();
             members.prop_map(Value::Struct).boxed()
         }
+        MetricType::Blob(_) => prop::collection::vec(any::<u8>(), 0..9).prop_map(Value::Blob).boxed(),
     }
 }
 

@@ -2,7 +2,7 @@
 //! them. `docs/reference/text-doors.md` describes it.
 
 use super::{sample_text, source::Source};
-use crate::view::Integers;
+use crate::view::JsonForm;
 use bytes::Bytes;
 use oasis_dac::{Delivery, Instance, Segment, SkippedRange};
 use oasis_wire::{
@@ -39,7 +39,8 @@ struct Samples<'a> {
 }
 
 /// Returns the wanted samples of a segment, for a reader that has everything before them.
-pub fn samples(source: &Source, segment: &Segment, wanted: &Range<Offset>, integers: Integers) -> Bytes {
+pub fn samples(source: &Source, segment: &Segment, wanted: &Range<Offset>, form: JsonForm) -> Bytes {
+    let integers = form.integers;
     let Ok(batch) = Batch::parse(segment.batch(), source.probe_type()) else {
         return unreadable(source, segment, wanted);
     };
@@ -64,7 +65,7 @@ pub fn samples(source: &Source, segment: &Segment, wanted: &Range<Offset>, integ
             metrics: &source.probe_type().metrics,
             absence: absence.as_ref(),
             wanted,
-            integers,
+            form,
         },
     };
     members(&text)

@@ -97,7 +97,7 @@ impl Visit {
     async fn begin(door: Door, parts: RequestParts) -> Result<Self, Problem> {
         let (State(doors), peer, Extension(caller), query, headers) = parts;
         let (request, place) = admitted(door, &doors, peer, query, &headers)?;
-        let out = Output::new(Coding::accepted(&headers), request.integers);
+        let out = Output::new(Coding::accepted(&headers), request.form());
         let reader = Reader::open(&doors, &caller, request).await?;
         Ok(Self { doors, caller, place, reader, out })
     }
@@ -196,6 +196,8 @@ mod parameters {
         overflow: Option<String>,
         /// `number`, or `string` for 64-bit integers as strings.
         integers: Option<String>,
+        /// `size`, or `base64` for the bytes of blobs, too.
+        blobs: Option<String>,
     }
 
     #[derive(Deserialize, IntoParams)]

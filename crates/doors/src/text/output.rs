@@ -3,7 +3,7 @@
 use super::source::Source;
 use super::{gzip, json, zstd};
 use crate::coding::Coding;
-use crate::view::Integers;
+use crate::view::{Blobs, Integers, JsonForm};
 use bytes::{BufMut, Bytes, BytesMut};
 use oasis_dac::{EncodingId, Segment};
 use oasis_wire::quantity::Offset;
@@ -28,7 +28,7 @@ pub struct Mark(Seam);
 /// Collects what is written next.
 #[derive(Debug)]
 pub struct Output {
-    integers: Integers,
+    form: JsonForm,
     seam: Seam,
     parts: Vec<Bytes>,
     tail: BytesMut,
@@ -37,13 +37,13 @@ pub struct Output {
 
 impl Output {
     /// An answer in this coding.
-    pub fn new(coding: Coding, integers: Integers) -> Self {
+    pub fn new(coding: Coding, form: JsonForm) -> Self {
         let seam = match coding {
             Coding::Identity => Seam::Identity,
             Coding::Gzip => Seam::Gzip(gzip::Splice::default()),
             Coding::Zstd => Seam::Zstd(false),
         };
-        Self { integers, seam, parts: Vec::new(), tail: BytesMut::new(), bytes: 0 }
+        Self { form, seam, parts: Vec::new(), tail: BytesMut::new(), bytes: 0 }
     }
 
     /// Returns its compression.
@@ -92,9 +92,9 @@ impl Output {
 
     /// Adds a segment's samples at the offsets `wanted`: encoded once for all readers at the log that want all of them.
     pub fn samples(&mut self, source: &Source, segment: &Segment, wanted: &Range<Offset>) {
-        let (integers, coding) = (self.integers, self.coding());
+        let (form, coding) = (self.form, self.coding());
         let make = |wanted: &Range<Offset>| {
-            let text = json::samples(source, segment, wanted, integers);
+            let text = json::samples(source, segment, wanted, form);
             match coding {
                 Coding::Identity => text,
                 Coding::Gzip => gzip::piece(&text),
@@ -104,9 +104,9 @@ impl Output {
         let is_all = wanted.start <= segment.first() && wanted.end == segment.end();
         let text = match source {
             Source::Live(instance) if is_all => {
-                instance.log.encoding(segment, encoding_id(integers, coding), |_| {
-                    make(&(segment.first()..segment.end()))
-                })
+                instance
+                    .log
+                    .encoding(segment, encoding_id(form, coding), |_| make(&(segment.first()..segment.end())))
             }
             _ => make(wanted),
         };
@@ -166,11 +166,13 @@ impl Output {
 }
 
 /// The topic log's number for an encoding of a segment.
-fn encoding_id(integers: Integers, coding: Coding) -> EncodingId {
+fn encoding_id(form: JsonForm, coding: Coding) -> EncodingId {
     let coding = match coding {
         Coding::Identity => 0,
         Coding::Gzip => 1,
         Coding::Zstd => 2,
     };
-    EncodingId(2 * coding + u8::from(integers == Integers::String))
+    let is_string = u8::from(form.integers == Integers::String);
+    let is_base64 = u8::from(form.blobs == Blobs::Base64);
+    EncodingId(6 * is_base64 + 2 * coding + is_string)
 }

@@ -2,7 +2,7 @@
 
 use crate::{
     past::times::{NotAllowed, Times},
-    view::Integers,
+    view::{Blobs, Integers, JsonForm},
 };
 use axum::http::{HeaderMap, StatusCode};
 use oasis_access::Verb;
@@ -32,6 +32,8 @@ pub struct Request {
     pub options: Options,
     /// Format of 64-bit integers.
     pub integers: Integers,
+    /// Content of blobs.
+    pub blobs: Blobs,
     /// Timeout of a long poll.
     pub timeout: Duration,
     /// Spaces before the first line of a stream.
@@ -85,6 +87,7 @@ impl Request {
             resume: None,
             options: Options::default(),
             integers: Integers::Number,
+            blobs: Blobs::Size,
             timeout: Duration::from_secs(25),
             padding: 0,
         };
@@ -162,12 +165,24 @@ impl Request {
                     _ => return Err(bad_parameter(name, value, "write number or string")),
                 }
             }
+            "blobs" => {
+                self.blobs = match value {
+                    "size" => Blobs::Size,
+                    "base64" => Blobs::Base64,
+                    _ => return Err(bad_parameter(name, value, "write size or base64")),
+                }
+            }
             "timeout" => self.timeout = Duration::from_secs(bounded(name, value, 0..=MAX_TIMEOUT / 1_000)?),
             "timeout_ms" => self.timeout = Duration::from_millis(bounded(name, value, 0..=MAX_TIMEOUT)?),
             "padding" => self.padding = bounded(name, value, 0..=MAX_PADDING as u64)? as usize,
             _ => return Err(bad_parameter(name, value, PARAMETERS)),
         }
         Ok(())
+    }
+
+    /// Returns the forms of values in the answer.
+    pub fn form(&self) -> JsonForm {
+        JsonForm { integers: self.integers, blobs: self.blobs }
     }
 
     fn check_positions(&self) -> Result<(), Problem> {
@@ -181,7 +196,7 @@ impl Request {
     }
 }
 
-const PARAMETERS: &str = "there are node, instance, from, to, last, points, resume, delivery, overflow, integers, timeout and timeout_ms (long poll), and padding (stream)";
+const PARAMETERS: &str = "there are node, instance, from, to, last, points, resume, delivery, overflow, integers, blobs, timeout and timeout_ms (long poll), and padding (stream)";
 
 fn bounded(name: &str, value: &str, range: RangeInclusive<u64>) -> Result<u64, Problem> {
     let allowed = || format!("write a whole number from {} to {}", range.start(), range.end());
@@ -283,6 +298,7 @@ mod tests {
             ("node=a&instance=x&from=earliest&last=9", ["last", "is a time"]),
             ("node=a&instance=x&last=9&delivery=latest", ["\"latest\"", "only every"]),
             ("node=a&instance=x&integers=hex", ["\"hex\"", "string"]),
+            ("node=a&instance=x&blobs=hex", ["\"hex\"", "base64"]),
             ("node=a&instance=x&timeout=181", ["timeout", "180"]),
             ("node=a&instance=x&timeout_ms=180001", ["timeout_ms", "180000"]),
             ("node=a&instance=x&padding=-1", ["padding", "4096"]),

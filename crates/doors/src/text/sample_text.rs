@@ -1,6 +1,7 @@
 //! Samples as JSON, written from the values themselves: a tree of them took most of the time of an answer.
 
-use crate::view::Integers;
+use crate::view::{Blobs, Integers, JsonForm};
+use base64::{Engine, prelude::BASE64_STANDARD};
 use oasis_wire::{
     absence::{Absence, Within},
     batch::{Batch, Sample},
@@ -18,15 +19,15 @@ pub struct Samples<'a> {
     /// The values that samples of this type can lack.
     pub absence: Option<&'a Absence>,
     pub wanted: &'a Range<Offset>,
-    pub integers: Integers,
+    pub form: JsonForm,
 }
 
 impl Serialize for Samples<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let state = self.batch.header().state;
         let wanted = self.batch.samples().filter(|sample| self.wanted.contains(&Offset(sample.offset)));
-        let (metrics, absence, integers) = (self.metrics, self.absence, self.integers);
-        to.collect_seq(wanted.map(|sample| One { sample, state, metrics, absence, integers }))
+        let (metrics, absence, form) = (self.metrics, self.absence, self.form);
+        to.collect_seq(wanted.map(|sample| One { sample, state, metrics, absence, form }))
     }
 }
 
@@ -35,12 +36,12 @@ struct One<'a> {
     state: u16,
     metrics: &'a [Metric],
     absence: Option<&'a Absence>,
-    integers: Integers,
+    form: JsonForm,
 }
 
 impl Serialize for One<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let wide = |number| Wide(number, self.integers);
+        let wide = |number| Wide(number, self.form.integers);
         let mut to = to.serialize_struct("Sample", 5)?;
         to.serialize_field("sequence", &wide(self.sample.sequence))?;
         to.serialize_field("offset", &wide(self.sample.offset))?;
@@ -50,7 +51,7 @@ impl Serialize for One<'_> {
         let named = self.absence.and_then(|absence| Some(absence.places(values.get(absence.metric())?)));
         let places = named.unwrap_or_default();
         let absent = Within::sample(&places);
-        let members = Members { members: self.metrics, values, absent, integers: self.integers };
+        let members = Members { members: self.metrics, values, absent, form: self.form };
         to.serialize_field("metrics", &members)?;
         to.end()
     }
@@ -73,14 +74,14 @@ struct Members<'a> {
     members: &'a [Metric],
     values: &'a [Value],
     absent: Within<'a>,
-    integers: Integers,
+    form: JsonForm,
 }
 
 impl Serialize for Members<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let members = self.members.iter().zip(self.values).enumerate();
         to.collect_map(members.map(|(index, (Metric { name, kind, .. }, value))| {
-            (name, Typed { kind, value, absent: self.absent.at(index), integers: self.integers })
+            (name, Typed { kind, value, absent: self.absent.at(index), form: self.form })
         }))
     }
 }
@@ -89,18 +90,18 @@ struct Typed<'a> {
     kind: &'a MetricType,
     value: &'a Value,
     absent: Within<'a>,
-    integers: Integers,
+    form: JsonForm,
 }
 
 impl Serialize for Typed<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let (absent, integers) = (self.absent, self.integers);
+        let (absent, form) = (self.absent, self.form);
         if absent.is_absent() {
             return to.serialize_none();
         }
         match (self.value, self.kind) {
-            (Value::Int(value), MetricType::Int64) => Wide(value, integers).serialize(to),
-            (Value::Uint(value), MetricType::Uint64) => Wide(value, integers).serialize(to),
+            (Value::Int(value), MetricType::Int64) => Wide(value, form.integers).serialize(to),
+            (Value::Uint(value), MetricType::Uint64) => Wide(value, form.integers).serialize(to),
             (Value::Int(value), _) => to.serialize_i64(*value),
             (Value::Uint(value), _) => to.serialize_u64(*value),
             (Value::Real32(value), _) => match real_word(f64::from(*value)) {
@@ -114,14 +115,24 @@ impl Serialize for Typed<'_> {
             (Value::Boolean(value), _) => to.serialize_bool(*value),
             (Value::String(text), _) => to.serialize_str(text),
             (Value::Vector(elements), MetricType::Vector(kind)) => {
-                let typed = |(index, value)| Typed { kind, value, absent: absent.at(index), integers };
+                let typed = |(index, value)| Typed { kind, value, absent: absent.at(index), form };
                 to.collect_seq(elements.iter().enumerate().map(typed))
             }
             (Value::Struct(values), MetricType::Struct(of)) => {
-                Members { members: &of.members, values, absent, integers }.serialize(to)
+                Members { members: &of.members, values, absent, form }.serialize(to)
+            }
+            (Value::Blob(bytes), MetricType::Blob(of)) => {
+                let has_data = form.blobs == Blobs::Base64;
+                let mut to = to.serialize_struct("Blob", 2 + usize::from(has_data))?;
+                to.serialize_field("media_type", of.media_type.name())?;
+                to.serialize_field("bytes", &bytes.len())?;
+                if has_data {
+                    to.serialize_field("data", &BASE64_STANDARD.encode(bytes))?;
+                }
+                to.end()
             }
             // No decoder returns these.
-            (Value::Vector(_) | Value::Struct(_), _) => to.serialize_unit(),
+            (Value::Vector(_) | Value::Struct(_) | Value::Blob(_), _) => to.serialize_unit(),
         }
     }
 }
@@ -150,6 +161,7 @@ mod tests {
                 {"name": "pair", "type": {"struct": {"name": "Pair", "members": [
                     {"name": "left", "type": "int64"}, {"name": "right", "type": "int8"}]}}},
                 {"name": ABSENT, "type": {"vector": "string"}},
+                {"name": "image", "type": {"blob": {"media_type": "image/png", "max_bytes": 9}}},
             ],
         }))
         .expect("a schema")
@@ -181,6 +193,7 @@ mod tests {
                     Value::Vector(many.into_iter().map(Value::Int).collect()),
                     Value::Struct(vec![Value::Int(i64::from(right) << 55), Value::Int(right.into())]),
                     Value::Vector(absent.into_iter().map(|name| Value::String(name.into())).collect()),
+                    Value::Blob(vec![1, 2, small as u8]),
                 ]
             })
     }
@@ -204,7 +217,8 @@ mod tests {
             let places = oasis_wire::absence::in_sample(&probe_type, &values);
             let absent = Within::sample(&places);
             let members = &probe_type.metrics;
-            let text = |integers| parsed(&Members { members, values: &values, absent, integers });
+            let form = |integers| JsonForm { integers, blobs: Blobs::Size };
+            let text = |integers| parsed(&Members { members, values: &values, absent, form: form(integers) });
             prop_assert_eq!(&text(Integers::Number), &tree);
             let strings = text(Integers::String);
             let as_string = |number: &Json| {

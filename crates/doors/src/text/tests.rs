@@ -49,7 +49,7 @@ async fn read(doors: &Doors, query: &str) -> (Vec<u64>, u64, u64) {
             }
             break;
         };
-        let mut out = Output::new(Coding::Identity, reader.request().integers);
+        let mut out = Output::new(Coding::Identity, reader.request().form());
         out.own(b"{");
         message.write(&mut out);
         let json: Value = serde_json::from_slice(&out.take().concat()).unwrap();
@@ -69,7 +69,7 @@ async fn texts(doors: &Doors, query: &str) -> Vec<String> {
     let mut reader = Reader::open(doors, &Caller::local(), request).await.unwrap();
     let mut texts = Vec::new();
     while let Some(message) = reader.next() {
-        let mut out = Output::new(Coding::Identity, reader.request().integers);
+        let mut out = Output::new(Coding::Identity, reader.request().form());
         out.own(b"{");
         message.write(&mut out);
         texts.push(String::from_utf8(out.take().concat()).unwrap());
@@ -83,7 +83,7 @@ async fn first_message(doors: &Doors, query: &str) -> Value {
     let mut reader = Reader::open(doors, &Caller::local(), request).await.unwrap();
     reader.fetch().await;
     let message = reader.next().unwrap();
-    let mut out = Output::new(Coding::Identity, reader.request().integers);
+    let mut out = Output::new(Coding::Identity, reader.request().form());
     out.own(b"{");
     message.write(&mut out);
     serde_json::from_slice(&out.take().concat()).unwrap()

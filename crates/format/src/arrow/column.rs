@@ -4,9 +4,9 @@ use super::schema::{element, fields, has_values};
 use arrow_array::{
     ArrayRef, ListArray, StructArray,
     builder::{
-        BooleanBuilder, Float32Builder, Float64Builder, Int8Builder, Int16Builder, Int32Builder,
-        Int64Builder, StringBuilder, StringDictionaryBuilder, UInt8Builder, UInt16Builder, UInt32Builder,
-        UInt64Builder,
+        BinaryBuilder, BooleanBuilder, Float32Builder, Float64Builder, Int8Builder, Int16Builder,
+        Int32Builder, Int64Builder, StringBuilder, StringDictionaryBuilder, UInt8Builder, UInt16Builder,
+        UInt32Builder, UInt64Builder,
     },
     types::Int32Type,
 };
@@ -33,6 +33,7 @@ pub enum Column {
     Real64(Float64Builder),
     Boolean(BooleanBuilder),
     Text(StringBuilder),
+    Blob(BinaryBuilder),
     Enum(Box<(EnumType, StringDictionaryBuilder<Int32Type>)>),
     List {
         field: Arc<Field>,
@@ -88,6 +89,7 @@ impl Column {
             (MetricType::Real64, _) => Self::Real64(Float64Builder::new()),
             (MetricType::Boolean, _) => Self::Boolean(BooleanBuilder::new()),
             (MetricType::String, _) => Self::Text(StringBuilder::new()),
+            (MetricType::Blob(_), _) => Self::Blob(BinaryBuilder::new()),
         }
     }
 
@@ -118,6 +120,11 @@ impl Column {
                 let text = if let Value::String(text) = value { text.as_str() } else { "" };
                 column.append_value(text);
                 return 4 + text.len();
+            }
+            Self::Blob(column) => {
+                let bytes = if let Value::Blob(bytes) = value { bytes.as_slice() } else { &[] };
+                column.append_value(bytes);
+                return 4 + bytes.len();
             }
             Self::Enum(column) => {
                 let (of, column) = &mut **column;
@@ -161,6 +168,7 @@ impl Column {
             Self::Real64(column) => column.append_null(),
             Self::Boolean(column) => column.append_null(),
             Self::Text(column) => column.append_null(),
+            Self::Blob(column) => column.append_null(),
             Self::Enum(column) => column.1.append_null(),
             Self::List { ends, elements, present, .. } => {
                 ends.push(i32::try_from(*elements).unwrap_or(i32::MAX));
@@ -190,6 +198,7 @@ impl Column {
             Self::Real64(column) => Arc::new(column.finish()),
             Self::Boolean(column) => Arc::new(column.finish()),
             Self::Text(column) => Arc::new(column.finish()),
+            Self::Blob(column) => Arc::new(column.finish()),
             Self::Enum(column) => Arc::new(column.1.finish()),
             Self::List { field, element, ends, elements, present } => {
                 *elements = 0;

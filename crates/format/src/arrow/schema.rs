@@ -67,7 +67,8 @@ pub(crate) fn has_values(kind: &MetricType) -> bool {
         | MetricType::Real32
         | MetricType::Real64
         | MetricType::Boolean
-        | MetricType::String => true,
+        | MetricType::String
+        | MetricType::Blob(_) => true,
     }
 }
 
@@ -110,5 +111,6 @@ fn data_type(kind: &MetricType, enumeration: Option<&EnumType>, is_nullable: boo
         MetricType::Real64 => DataType::Float64,
         MetricType::Boolean => DataType::Boolean,
         MetricType::String => DataType::Utf8,
+        MetricType::Blob(_) => DataType::Binary,
     }
 }

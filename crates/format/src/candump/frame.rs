@@ -19,6 +19,8 @@ pub struct Frame<'a> {
     pub is_error: bool,
     /// Flags of CAN FD; none for a classic frame.
     pub fd: Option<u8>,
+    /// Bytes that a remote frame asks for.
+    requested: u8,
     data: [u8; MAX_DATA_BYTES],
     length: usize,
 }
@@ -45,18 +47,27 @@ impl<'a> Frame<'a> {
             is_remote: false,
             is_error: false,
             fd: None,
+            requested: 0,
             data: [0; MAX_DATA_BYTES],
             length: 0,
         };
         match rest.split_once('#') {
             Some((id, content)) => {
                 frame.id(id)?;
-                // The direction may follow.
-                frame.compact(content.split(' ').next().unwrap_or_default())?;
+                let (content, direction) = content.split_once(' ').unwrap_or((content, ""));
+                if !matches!(direction.trim(), "" | "R" | "T") {
+                    return Err("only a direction, R or T, can follow the data");
+                }
+                frame.compact(content)?;
             }
             None => frame.screen(rest)?,
         }
         Ok(frame)
+    }
+
+    /// The number of its bytes; of a remote frame, of those that it asks for.
+    pub fn length(&self) -> u8 {
+        if self.is_remote { self.requested } else { u8::try_from(self.length).unwrap_or(u8::MAX) }
     }
 
     /// Its bytes.
@@ -82,7 +93,12 @@ impl<'a> Frame<'a> {
     fn compact(&mut self, content: &str) -> Result<(), &'static str> {
         if let Some(length) = content.strip_prefix('R') {
             self.is_remote = true;
-            return if length.len() <= 1 { Ok(()) } else { Err("the length of a remote frame is no digit") };
+            self.requested = match length.as_bytes() {
+                [] => 0,
+                [digit @ b'0'..=b'8'] => digit - b'0',
+                _ => return Err("the length of a remote frame is no digit from 0 to 8"),
+            };
+            return Ok(());
         }
         let digits = match content.strip_prefix('#') {
             Some(fd) => {
@@ -110,6 +126,9 @@ impl<'a> Frame<'a> {
             self.push(word.as_bytes())?;
         }
         self.is_remote = rest.contains("remote request");
+        if self.is_remote {
+            self.requested = u8::try_from(length).map_err(|_| "the length is more than 64 bytes")?;
+        }
         if self.length == length || self.is_remote { Ok(()) } else { Err("fewer bytes than the length says") }
     }
 

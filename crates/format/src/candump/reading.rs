@@ -263,6 +263,7 @@ fn frame_type() -> Arc<ProbeType> {
         Metric::new("is_error", MetricType::Boolean),
         Metric::new("is_fd", MetricType::Boolean),
         Metric::new("fd_flags", MetricType::Uint8),
+        Metric::new("length", MetricType::Uint8),
         Metric::new("data", bytes),
     ];
     Arc::new(infer::described("CAN::Frame", metrics))
@@ -277,6 +278,7 @@ fn frame_row(frame: &Frame<'_>, row: &mut Vec<u8>) {
     to.boolean(frame.is_error);
     to.boolean(frame.fd.is_some());
     to.u8(frame.fd.unwrap_or(0));
+    to.u8(frame.length());
     to.vector(frame.data().len());
     to.packed(frame.data());
 }

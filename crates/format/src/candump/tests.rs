@@ -84,6 +84,10 @@ fn lines_have_the_forms_of_candump() {
         Frame::parse(line.as_bytes()).map(|frame| (frame.id, frame.data().to_vec(), frame.is_remote))
     };
     assert_eq!(parse("(1.0) can0 123#R"), Ok((0x123, vec![], true)));
+    let length = |line: &str| Frame::parse(line.as_bytes()).map(|frame| frame.length());
+    assert_eq!(length("(1.0) can0 123#R8"), Ok(8));
+    assert_eq!(length("(1.0)  can0  123   [4]  remote request"), Ok(4));
+    assert_eq!(length("(1.0) can0 123#1122 T"), Ok(2));
     assert_eq!(parse("(1.0) can0 123#1122 R"), Ok((0x123, vec![0x11, 0x22], false)));
     assert_eq!(parse("(1436509052.249713)  vcan0  044   [2]  2A 36"), Ok((0x44, vec![0x2a, 0x36], false)));
     assert_eq!(parse(" (2015-07-10 08:17:32.249713)  can0  00000044   [0]"), Ok((0x44, vec![], false)));
@@ -97,6 +101,8 @@ fn lines_have_the_forms_of_candump() {
         "(1.0) can0 123#1",
         "(x) can0 123#11",
         "(1.0) can0 123#+1",
+        "(1.0) can0 123#11 22",
+        "(1.0) can0 123#RA",
     ] {
         assert!(parse(line).is_err(), "{line}");
     }

@@ -51,7 +51,7 @@ pub(crate) use text_lines::{BYTE_ORDER_MARK, TextLines};
 pub(crate) use time::{DateOrder, TIME_NAMES, TimeForm, longer_unit_of_name, time_unit_of_name};
 pub use time::{TimeRefused, TimeUnit, checked as checked_time, parse_time};
 pub(crate) use time_shift::TimeShift;
-pub(crate) use units::{split_unit, unit_of};
+pub(crate) use units::{split_unit, unit_of, unit_of_column};
 
 use std::{
     error::Error,

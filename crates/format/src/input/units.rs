@@ -74,10 +74,22 @@ pub fn split_unit(header: &str) -> (String, Option<String>) {
         };
         let name = name.trim_end_matches([' ', '_']);
         if let Some(unit) = unit_of(unit).filter(|_| !name.is_empty()) {
-            return (name.to_owned(), Some(unit));
+            return (name.to_owned(), Some(unit_of_column(name, unit)));
         }
     }
     (header.to_owned(), None)
+}
+
+/// Returns the unit of a column: the degrees of a temperature where the symbol alone is one of electricity, `temp (C)`.
+pub fn unit_of_column(name: &str, unit: String) -> String {
+    if !name.to_ascii_lowercase().contains("temp") {
+        return unit;
+    }
+    match unit.as_str() {
+        "C" => "Cel".to_owned(),
+        "F" => "[degF]".to_owned(),
+        _ => unit,
+    }
 }
 
 #[cfg(test)]
@@ -89,6 +101,10 @@ mod tests {
         let units = ["m/s", "m/s^2", "\u{b0}C", "rpm", "km/h", "\u{b5}s", "degrees/sec", "%", "B"];
         let ucum = ["m/s", "m/s2", "Cel", "/min", "km/h", "us", "deg/s", "%", "By"];
         assert_eq!(units.map(|unit| unit_of(unit).unwrap_or_default()), ucum);
+        let temperature = |header| split_unit(header).1.unwrap_or_default();
+        assert_eq!(temperature("Motor Temp (C)"), "Cel");
+        assert_eq!(temperature("temperature [F]"), "[degF]");
+        assert_eq!(temperature("charge [C]"), "C");
         for text in ["", "left", "x y", "0/1"] {
             assert_eq!(unit_of(text), None, "{text}");
         }

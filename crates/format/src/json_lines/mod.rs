@@ -3,7 +3,8 @@
 mod read;
 
 use crate::{
-    Format, Order, RowFormat, RowWriter, SampleFormat, SampleWriter, Source, WriteError, table::Cell,
+    Format, Order, RowFormat, RowWriter, SampleFormat, SampleWriter, Source, WriteError, input::FreeNames,
+    table::Cell,
 };
 use oasis_wire::{batch::Sample, schema::ProbeType, value};
 use serde_json::{Map, Value};
@@ -60,7 +61,9 @@ impl<W: Write> SampleWriter for JsonLines<W> {
 
 impl<W: Write> RowWriter for JsonLines<W> {
     fn begin(&mut self, columns: &[String]) -> io::Result<()> {
-        self.columns = columns.to_vec();
+        // Columns of one name would be one member.
+        let mut free = FreeNames::default();
+        self.columns = columns.iter().map(|name| free.take(name)).collect();
         Ok(())
     }
 
@@ -104,13 +107,22 @@ pub fn json(cell: &Cell<'_>) -> Value {
         Cell::Real32(value) if value.is_finite() => (*value).into(),
         Cell::Real64(value) if value.is_finite() => (*value).into(),
         Cell::Boolean(value) => (*value).into(),
-        Cell::Real32(_) | Cell::Real64(_) | Cell::Text(_) => cell.to_string().into(),
+        Cell::Real32(_) | Cell::Real64(_) | Cell::Text(_) | Cell::Blob(_) => cell.to_string().into(),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn columns_of_one_name_are_members_of_different_names() {
+        let mut out = Vec::new();
+        let mut lines = JsonLines::new(&mut out);
+        lines.begin(&["n".into(), "n".into()]).unwrap();
+        lines.row(&[Cell::Int(1), Cell::Int(2)]).unwrap();
+        assert_eq!(String::from_utf8(out).unwrap(), "{\"n\":1,\"n_2\":2}\n");
+    }
 
     #[test]
     fn a_row_keeps_the_order_of_its_columns_and_infinities_are_text() {

@@ -19,7 +19,11 @@ use crate::{
     },
     visible::shortened,
 };
-use oasis_wire::{probe_kind::ProbeKind, schema::ProbeType, value};
+use oasis_wire::{
+    probe_kind::ProbeKind,
+    schema::{ABSENT, ProbeType},
+    value,
+};
 use serde_json::{Map, Value as Json};
 use std::{collections::HashMap, io::SeekFrom, sync::Arc};
 use uuid::Uuid;
@@ -195,7 +199,11 @@ impl<'a> Reading<'a> {
             let run = object.get("run").and_then(Json::as_str).and_then(|run| run.parse().ok());
             let state = number("state").and_then(|state| u16::try_from(state).ok()).unwrap_or(0);
             let sequence = number("sequence");
-            let metrics = object.remove("metrics").unwrap_or_default();
+            let mut metrics = object.remove("metrics").unwrap_or_default();
+            // What it names is null in the line.
+            if let Some(metrics) = metrics.as_object_mut() {
+                metrics.shift_remove(ABSENT);
+            }
             return Ok(Line { node: Some(node), instance, run, sequence, state, time, metrics });
         }
         let wanted = self.options.time_column.as_deref();
@@ -401,6 +409,22 @@ mod tests {
         assert_eq!(samples.iter().map(|of| (of.sequence, of.time)).collect::<Vec<_>>(), [(3, 7), (9, 7)]);
         assert!(matches!(samples[0].values[0], Value::Real64(real) if real.is_nan()));
         assert_eq!(samples[1].values[1], Value::Int(9_007_199_254_740_993));
+        assert!(report.is_complete(), "{report:?}");
+    }
+
+    #[test]
+    fn absent_values_of_an_export_stay_absent_and_nothing_is_lost() {
+        let line = |time: u64, s: &str, absent: &str| {
+            format!(
+                "{{\"node\":\"plant\",\"instance\":\"tank\",\"sequence\":{time},\"time\":{time},\"state\":0,\"metrics\":{{\"s\":{s},\"oasis.absent\":{absent}}}}}\n"
+            )
+        };
+        let text = line(1, "\"x\"", "[]") + &line(2, "null", "[\"s\"]");
+        let (all, report) = read(&text, &InputOptions::default()).unwrap();
+        let (recorded, samples) = &all["tank"];
+        let names: Vec<_> = recorded.probe_type.metrics.iter().map(|of| of.name.as_str()).collect();
+        assert_eq!(names, ["s", ABSENT]);
+        assert_eq!(samples[1].values[1], Value::Vector(vec![Value::String("s".into())]));
         assert!(report.is_complete(), "{report:?}");
     }
 

@@ -78,6 +78,28 @@ struct OneSeries {
     series: Option<usize>,
 }
 
+impl OneSeries {
+    /// Sorts the columns as earlier series of the measurement have them; `order` has the place of each of their fields.
+    fn sort_columns(&mut self, order: &mut HashMap<String, usize>) {
+        let mut fields: Vec<_> = self.fields.drain().collect();
+        fields.sort_unstable_by_key(|(_, at)| *at);
+        let columns = std::mem::take(&mut self.columns);
+        let mut sorted: Vec<_> = fields
+            .into_iter()
+            .zip(columns)
+            .map(|((name, _), column)| {
+                let next = order.len();
+                (*order.entry(name.clone()).or_insert(next), name, column)
+            })
+            .collect();
+        sorted.sort_by_key(|(place, ..)| *place);
+        for (at, (_, name, column)) in sorted.into_iter().enumerate() {
+            self.fields.insert(name, at);
+            self.columns.push(column);
+        }
+    }
+}
+
 impl<'a> Reading<'a> {
     fn new(options: &'a InputOptions) -> Self {
         Self {
@@ -181,8 +203,12 @@ impl<'a> Reading<'a> {
         Ok(())
     }
 
+    /// Chooses the types. Series of a measurement with the same fields have one type, in whatever order their points write the fields.
     fn end_survey(&mut self) {
+        let mut orders: HashMap<String, HashMap<String, usize>> = HashMap::new();
         for series in &mut self.all {
+            let order = orders.entry(series.measurement.clone()).or_default();
+            series.sort_columns(order);
             series.table = Some(ColumnTable::new(&series.measurement, &series.columns, series.rows));
         }
     }

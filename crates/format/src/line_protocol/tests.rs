@@ -59,6 +59,16 @@ fn units_of_times_are_found_or_named() {
 }
 
 #[test]
+fn the_order_of_fields_makes_no_other_type() {
+    let text =
+        b"cpu,host=a user=1i,idle=2i 1700000000000000000\ncpu,host=b idle=3i,user=4i 1700000000000000000\n";
+    let (all, _) = read(text, &InputOptions::default()).unwrap();
+    assert_eq!(all["cpu,host=a"].0, ["user", "idle"]);
+    assert_eq!(all["cpu,host=b"].0, ["user", "idle"]);
+    assert_eq!(all["cpu,host=b"].1[0].values, [Value::Int(4), Value::Int(3)]);
+}
+
+#[test]
 fn points_of_another_type_are_defects() {
     let text = b"a f=1 1\na f=\"x\" 2\na f= 3\n";
     let error = read(text, &InputOptions::default()).unwrap_err().to_string();

@@ -30,7 +30,8 @@ pub fn metrics(of: &[Metric]) -> usize {
             | MetricType::Real32
             | MetricType::Real64
             | MetricType::Boolean
-            | MetricType::String => 0,
+            | MetricType::String
+            | MetricType::Blob(_) => 0,
         }
     }
     of.iter().map(|metric| 1 + within(&metric.kind)).sum()

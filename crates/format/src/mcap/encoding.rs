@@ -7,6 +7,7 @@ use crate::{
     protobuf,
     ros::{self, Layout},
 };
+use base64::{Engine, prelude::BASE64_STANDARD};
 use oasis_wire::{
     schema::ProbeType,
     value::{self, Value},
@@ -83,6 +84,7 @@ pub fn encode(
     match encoding {
         MessageEncoding::Json => {
             let mut metrics = value::to_json(probe_type, values);
+            put_blobs(probe_type, values, &mut metrics);
             leave_out_absent(&mut metrics);
             if state != 0 {
                 metrics.insert(json_schema::STATE.into(), state.into());
@@ -94,6 +96,20 @@ pub fn encode(
         MessageEncoding::Protobuf => protobuf::encode(probe_type, state, values, message),
     }
     Ok(())
+}
+
+/// Writes blobs as base64: a recording has their bytes, in each encoding.
+fn put_blobs(
+    probe_type: &ProbeType,
+    values: &[Value],
+    members: &mut serde_json::Map<String, serde_json::Value>,
+) {
+    for (metric, value) in probe_type.metrics.iter().zip(values) {
+        let member = members.get_mut(&metric.name).filter(|member| !member.is_null());
+        if let (Value::Blob(bytes), Some(member)) = (value, member) {
+            *member = BASE64_STANDARD.encode(bytes).into();
+        }
+    }
 }
 
 /// Removes members that are null: the schema gives each its type and requires none.

@@ -42,6 +42,9 @@ fn of_kind(kind: &MetricType, enumeration: Option<&EnumType>) -> Option<Value> {
         MetricType::Struct(of) => object(&of.members),
         MetricType::Boolean => json!({"type": "boolean"}),
         MetricType::String => json!({"type": "string"}),
+        MetricType::Blob(of) => {
+            json!({"type": "string", "contentEncoding": "base64", "contentMediaType": of.media_type.name()})
+        }
         MetricType::Real32 | MetricType::Real64 => json!({"type": "number"}),
         MetricType::Uint8 | MetricType::Uint16 | MetricType::Uint32 | MetricType::Uint64 => {
             integer(json!({"type": "integer", "minimum": 0}), enumeration)

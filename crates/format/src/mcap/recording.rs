@@ -52,6 +52,10 @@ pub struct Remainder {
     pub lost: Vec<Lost>,
     /// Number of missing ranges beyond the bound.
     pub lost_forgotten: u64,
+    /// Attachments of the file, which are no messages.
+    pub attachments: u64,
+    /// Records of metadata.
+    pub metadata: u64,
 }
 
 impl Remainder {
@@ -93,6 +97,9 @@ impl Remainder {
         }
         for (topic, instance) in &self.apart {
             report.note(Some(topic), 1, format!("imported as the instance {instance}"));
+        }
+        for (count, what) in [(self.attachments, "attachments"), (self.metadata, "records of metadata")] {
+            report.note(None, count, format!("not imported: {count} {what}, which have no samples"));
         }
         report.lost = self.lost;
         report
@@ -154,6 +161,8 @@ struct Recording {
     unknown: u64,
     /// Damaged chunks with an unknown number of messages.
     uncounted: u64,
+    attachments: u64,
+    metadata: u64,
 }
 
 impl Recording {
@@ -171,7 +180,15 @@ impl Recording {
                 *self = Self::default();
                 Ok(())
             }
-            // Ignores attachments, indexes, statistics.
+            Event::Record { kind: op::ATTACHMENT, .. } => {
+                self.attachments += 1;
+                Ok(())
+            }
+            Event::Record { kind: op::METADATA, .. } => {
+                self.metadata += 1;
+                Ok(())
+            }
+            // Ignores indexes and statistics.
             Event::Record { .. } | Event::LostChunk(_) => Ok(()),
         }
     }
@@ -320,7 +337,13 @@ impl Recording {
         let mut messages: BTreeMap<String, u64> = BTreeMap::new();
         lost.for_each(|channel| *messages.entry(channel.topic.clone()).or_default() += channel.lost);
         let damage = Damage::new(found, messages, self.unknown, self.uncounted);
-        let mut rest = Remainder { damage, lost_forgotten: self.lost_forgotten, ..Remainder::default() };
+        let mut rest = Remainder {
+            damage,
+            lost_forgotten: self.lost_forgotten,
+            attachments: self.attachments,
+            metadata: self.metadata,
+            ..Remainder::default()
+        };
         let mut apart = BTreeMap::new();
         for mut channel in self.channels.into_values().filter(|channel| !channel.is_about()) {
             rest.fields.extend(channel.field_reports());

@@ -3,7 +3,7 @@
 use crate::message_types::is_empty;
 use oasis_wire::{
     reader::Reader,
-    schema::{Metric, MetricType, ProbeType},
+    schema::{Blob, Metric, MetricType, ProbeType},
     value::{self, Value},
 };
 
@@ -32,11 +32,15 @@ fn members(metrics: &[Metric], fields: Vec<Value>) -> Option<Vec<Value>> {
 fn restore_value(kind: &MetricType, field: Value) -> Option<Value> {
     let of_kind = |wanted: MetricType, field: Value| (*kind == wanted).then_some(field);
     match field {
-        Value::Vector(elements) => {
-            let MetricType::Vector(element) = kind else { return None };
-            let elements = elements.into_iter().map(|of| restore_element(element, of));
-            elements.collect::<Option<_>>().map(Value::Vector)
-        }
+        Value::Vector(elements) => match kind {
+            MetricType::Vector(element) => {
+                let elements = elements.into_iter().map(|of| restore_element(element, of));
+                elements.collect::<Option<_>>().map(Value::Vector)
+            }
+            // The field is bytes, or a list of `uint8`.
+            MetricType::Blob(of) => blob(*of, &elements),
+            _ => None,
+        },
         Value::Struct(fields) => {
             let MetricType::Struct(of) = kind else { return None };
             members(&of.members, fields).map(Value::Struct)
@@ -45,9 +49,20 @@ fn restore_value(kind: &MetricType, field: Value) -> Option<Value> {
         Value::Real64(_) => of_kind(MetricType::Real64, field),
         Value::Boolean(_) => of_kind(MetricType::Boolean, field),
         Value::String(_) => of_kind(MetricType::String, field),
+        // No message has fields of this type.
+        Value::Blob(_) => None,
         Value::Int(int) => integer(kind, int.into()),
         Value::Uint(uint) => integer(kind, uint.into()),
     }
+}
+
+fn blob(of: Blob, elements: &[Value]) -> Option<Value> {
+    let byte = |value: &Value| match value {
+        Value::Uint(byte) => u8::try_from(*byte).ok(),
+        _ => None,
+    };
+    let bytes = elements.iter().map(byte).collect::<Option<Vec<u8>>>()?;
+    of.holds(bytes.len()).then_some(Value::Blob(bytes))
 }
 
 /// An element: a vector within a vector is a message with one field.
@@ -76,7 +91,8 @@ fn integer(kind: &MetricType, value: i128) -> Option<Value> {
         | MetricType::Boolean
         | MetricType::String
         | MetricType::Vector(_)
-        | MetricType::Struct(_) => return None,
+        | MetricType::Struct(_)
+        | MetricType::Blob(_) => return None,
     };
     let value = Some(value).filter(|value| (least..=most).contains(value))?;
     Some(if is_signed { Value::Int(value as i64) } else { Value::Uint(value as u64) })

@@ -78,6 +78,7 @@ fn number_of(scalar: &MetricType) -> u64 {
         MetricType::Uint8 | MetricType::Uint16 | MetricType::Uint32 => 13,
         MetricType::Int8 | MetricType::Int16 | MetricType::Int32 => 17,
         MetricType::Int64 => 18,
+        MetricType::Blob(_) => 12,
         // Vectors and structs are no scalars.
         MetricType::String | MetricType::Vector(_) | MetricType::Struct(_) => 9,
     }

@@ -45,6 +45,8 @@ fn single(field: u32, kind: &MetricType, is_enum: bool, value: &Value, to: &mut 
         Value::Struct(_) | Value::Vector(_) => bytes(field, &message(kind, value), to),
         Value::String(text) if text.is_empty() => {}
         Value::String(text) => bytes(field, text.as_bytes(), to),
+        Value::Blob(content) if content.is_empty() => {}
+        Value::Blob(content) => bytes(field, content, to),
         // The sign of -0.0 is no default.
         Value::Real32(real) if real.to_bits() == 0 => {}
         Value::Real32(real) => fixed32(field, real.to_le_bytes(), to),
@@ -82,6 +84,8 @@ fn vector(field: u32, element: &MetricType, is_enum: bool, elements: &[Value], t
         | MetricType::Real32
         | MetricType::Real64
         | MetricType::Boolean => bytes(field, &packed(element, is_enum, elements), to),
+        // A blob is no element.
+        MetricType::Blob(_) => {}
     }
 }
 

@@ -53,6 +53,10 @@ fn encode_value(kind: &MetricType, value: &Value, to: &mut Vec<u8>) {
             to.extend_from_slice(text.as_bytes());
             to.push(0);
         }
+        (_, Value::Blob(bytes)) => {
+            length(bytes.len(), to);
+            to.extend_from_slice(bytes);
+        }
         // A vector within a vector is a message with one sequence, whose bytes are those of the sequence.
         (MetricType::Vector(element), Value::Vector(elements)) => {
             length(elements.len(), to);

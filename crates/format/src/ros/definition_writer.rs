@@ -55,6 +55,7 @@ fn kind(types: &MessageTypes, kind: &FieldKind) -> String {
         MetricType::Real32 => "float32",
         MetricType::Real64 => "float64",
         MetricType::Boolean => "bool",
+        MetricType::Blob(_) => "uint8[]",
         // Vectors and structs are no scalars.
         MetricType::String | MetricType::Vector(_) | MetricType::Struct(_) => "string",
     }
@@ -77,6 +78,7 @@ fn fits(kind: &MetricType, value: i64) -> bool {
         | MetricType::Boolean
         | MetricType::String
         | MetricType::Vector(_)
-        | MetricType::Struct(_) => true,
+        | MetricType::Struct(_)
+        | MetricType::Blob(_) => true,
     }
 }

@@ -90,6 +90,7 @@ pub fn messages(
             defects.add(place, "its topic and time are no integers, or its data no blob")?;
             continue;
         };
+        topics.count(topic);
         match shift.apply(time.into()) {
             Ok(time) => topics.message(topic, time, data, &place, defects, take)?,
             Err(why) => defects.add_time(topics.name(topic), place, &why)?,

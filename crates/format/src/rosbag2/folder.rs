@@ -21,9 +21,7 @@ pub fn bag_files(folder: &Path) -> Result<Vec<PathBuf>, InputError> {
     if !metadata.is_file() {
         return unlisted(folder);
     }
-    let mut text = String::new();
-    File::open(&metadata)?.take(MAX_METADATA_BYTES).read_to_string(&mut text)?;
-    let Metadata { files, compression } = Metadata::read(&text);
+    let Metadata { files, compression, .. } = Metadata::of(&metadata)?;
     if !matches!(&*compression, "" | "zstd") {
         let why = format!("the recording is compressed with {:?}", shortened(&compression));
         return Err(InputError::file(why, "unpack it with `ros2 bag convert`"));
@@ -46,6 +44,15 @@ pub fn bag_files(folder: &Path) -> Result<Vec<PathBuf>, InputError> {
     if paths.is_empty() { unlisted(folder) } else { Ok(paths) }
 }
 
+/// Returns the number of messages of each topic by `metadata.yaml`; none without that file.
+///
+/// # Errors
+/// If it cannot be read.
+pub fn message_counts(folder: &Path) -> Result<Vec<MessageCount>, InputError> {
+    let metadata = folder.join("metadata.yaml");
+    if metadata.is_file() { Ok(Metadata::of(&metadata)?.counts) } else { Ok(Vec::new()) }
+}
+
 /// The files of a folder without a list: `name_2` is before `name_10`.
 fn unlisted(folder: &Path) -> Result<Vec<PathBuf>, InputError> {
     let mut paths = Vec::new();
@@ -65,32 +72,60 @@ fn unlisted(folder: &Path) -> Result<Vec<PathBuf>, InputError> {
     Ok(paths)
 }
 
+/// The messages of a topic, by `metadata.yaml`.
+#[derive(Debug, PartialEq, Eq)]
+pub struct MessageCount {
+    pub topic: String,
+    pub messages: u64,
+}
+
 /// The properties of `metadata.yaml` that a reader needs.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Metadata {
     files: Vec<String>,
+    counts: Vec<MessageCount>,
     /// The format of its compression; empty for none.
     compression: String,
 }
 
 impl Metadata {
-    /// Reads the lines of `relative_file_paths` and the compression.
+    fn of(path: &Path) -> Result<Self, InputError> {
+        let mut text = String::new();
+        File::open(path)?.take(MAX_METADATA_BYTES).read_to_string(&mut text)?;
+        Ok(Self::read(&text))
+    }
+
+    /// Reads the lines of `relative_file_paths`, of `topics_with_message_count` and the compression.
     fn read(text: &str) -> Self {
         let mut metadata = Self::default();
-        let mut is_list = false;
+        let (mut is_list, mut topic) = (false, None);
         for line in text.lines() {
             let line = line.trim();
             if let Some(item) = line.strip_prefix("- ").filter(|_| is_list) {
-                metadata.files.push(item.trim().trim_matches(['"', '\'']).to_owned());
+                metadata.files.push(unquoted(item).to_owned());
                 continue;
             }
             is_list = line == "relative_file_paths:";
-            if let Some(format) = line.strip_prefix("compression_format:") {
-                format.trim().trim_matches(['"', '\'']).clone_into(&mut metadata.compression);
+            match line.split_once(':') {
+                Some(("compression_format", format)) => {
+                    unquoted(format).clone_into(&mut metadata.compression)
+                }
+                Some(("- topic_metadata", _)) => topic = Some(None),
+                Some(("name", name)) if topic == Some(None) => topic = Some(Some(unquoted(name).to_owned())),
+                Some(("message_count", count)) => {
+                    if let (Some(Some(topic)), Ok(messages)) = (topic.take(), count.trim().parse()) {
+                        metadata.counts.push(MessageCount { topic, messages });
+                    }
+                }
+                _ => {}
             }
         }
         metadata
     }
+}
+
+fn unquoted(text: &str) -> &str {
+    text.trim().trim_matches(['"', '\''])
 }
 
 #[cfg(test)]
@@ -99,9 +134,10 @@ mod tests {
 
     #[test]
     fn metadata_names_files_and_compression() {
-        let text = "rosbag2_bagfile_information:\n  version: 5\n  relative_file_paths:\n    - a_0.db3\n    - \"b 1.db3\"\n  duration:\n    nanoseconds: 1\n  compression_format: \"\"\n  files:\n    - path: a_0.db3\n";
+        let text = "rosbag2_bagfile_information:\n  version: 5\n  relative_file_paths:\n    - a_0.db3\n    - \"b 1.db3\"\n  duration:\n    nanoseconds: 1\n  message_count: 9\n  topics_with_message_count:\n    - topic_metadata:\n        name: /imu\n        type: sensor_msgs/msg/Imu\n      message_count: 7\n  compression_format: \"\"\n  files:\n    - path: a_0.db3\n      message_count: 9\n";
         let files = vec!["a_0.db3".to_owned(), "b 1.db3".to_owned()];
-        assert_eq!(Metadata::read(text), Metadata { files, compression: String::new() });
+        let counts = vec![MessageCount { topic: "/imu".into(), messages: 7 }];
+        assert_eq!(Metadata::read(text), Metadata { files, counts, compression: String::new() });
         assert_eq!(Metadata::read("  compression_format: zstd").compression, "zstd");
     }
 }

@@ -28,7 +28,10 @@ fn read(
     options: &InputOptions,
     take: &mut TakeBatch<'_>,
 ) -> Result<Report, InputError> {
-    let files = if file.path.is_dir() { bag_files(file.path)? } else { vec![file.path.to_owned()] };
+    let (files, counts) = match file.path.is_dir() {
+        true => (bag_files(file.path)?, folder::message_counts(file.path)?),
+        false => (vec![file.path.to_owned()], Vec::new()),
+    };
     let mut topics = Topics::default();
     let mut defects = Defects::new(options.is_partial);
     // Topics that differ only in a slash are known before the first sample.
@@ -55,6 +58,7 @@ fn read(
             );
         }
     }
+    topics.compare(&counts, &mut report);
     topics.finish(take, &mut report)?;
     shift.report(&mut report);
     defects.report("messages", &mut report)?;

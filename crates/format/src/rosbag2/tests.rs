@@ -55,6 +55,26 @@ fn files_of_a_folder_continue_each_other() {
 }
 
 #[test]
+fn messages_that_the_metadata_count_and_the_files_lack_are_reported() {
+    let folder = tempfile::tempdir().unwrap();
+    let topics = "INSERT INTO topics VALUES(4, '/chatter', 'std_msgs/msg/String', 'cdr', '');";
+    let messages = format!("{topics} INSERT INTO messages VALUES(1, 4, 10, {A}), (2, 4, 20, {A});");
+    bag(&folder.path().join("bag_0.db3"), &messages);
+    let metadata = |count: u64| {
+        format!(
+            "  relative_file_paths:\n    - bag_0.db3\n  topics_with_message_count:\n    - topic_metadata:\n        name: /chatter\n      message_count: {count}\n"
+        )
+    };
+    fs::write(folder.path().join("metadata.yaml"), metadata(2)).unwrap();
+    assert!(read(folder.path(), false).unwrap().1.is_complete());
+    fs::write(folder.path().join("metadata.yaml"), metadata(5)).unwrap();
+    let (all, report) = read(folder.path(), false).unwrap();
+    assert_eq!(all["chatter"].len(), 2);
+    let text = "/chatter: 3 messages are missing: metadata.yaml counts 5, and the files have 2";
+    assert!(report.findings.iter().any(|of| of.to_string() == text && of.is_loss), "{report:?}");
+}
+
+#[test]
 fn messages_that_cannot_be_read_are_counted_with_their_reason() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.db3");

@@ -1,5 +1,6 @@
 //! The topics of a recording, in all of its files.
 
+use super::folder::MessageCount;
 use crate::{
     input::{
         Defects, InputError, Report, SeriesSet, TakeBatch,
@@ -47,6 +48,8 @@ struct Topic {
     /// The layout and the type, or the reason why messages are left out.
     decoder: Result<(Layout, Arc<ProbeType>), String>,
     series: Option<usize>,
+    /// Messages of the files, also those that are not imported.
+    found: u64,
     left_out: u64,
     /// Messages that do not match, and the first reason.
     bad: u64,
@@ -74,6 +77,7 @@ impl Topics {
                 instance: of.name.as_str().into(),
                 decoder,
                 series: None,
+                found: 0,
                 left_out: 0,
                 bad: 0,
                 why: None,
@@ -104,6 +108,26 @@ impl Topics {
     pub fn name(&self, id: i64) -> &str {
         let topic = self.current.get(&id).and_then(|at| self.all.get(*at));
         topic.map_or("messages without a topic", |topic| topic.name.as_str())
+    }
+
+    /// Counts a message of the current file, whether it is imported or not.
+    pub fn count(&mut self, id: i64) {
+        if let Some(topic) = self.current.get(&id).and_then(|at| self.all.get_mut(*at)) {
+            topic.found += 1;
+        }
+    }
+
+    /// Reports the messages that `metadata.yaml` counts and the files lack.
+    pub fn compare(&self, counts: &[MessageCount], report: &mut Report) {
+        for MessageCount { topic, messages } in counts {
+            let of_topic = self.all.iter().filter(|of| of.name == *topic);
+            let found: u64 = of_topic.map(|of| of.found).sum();
+            let missing = messages.saturating_sub(found);
+            let text = format!(
+                "{missing} messages are missing: metadata.yaml counts {messages}, and the files have {found}"
+            );
+            report.lose(Some(topic), missing, text);
+        }
     }
 
     /// Adds a message.

@@ -1,5 +1,6 @@
 //! The value of a sample in one column.
 
+use base64::{Engine, prelude::BASE64_STANDARD};
 use std::{borrow::Cow, fmt};
 
 /// One value of a table.
@@ -19,9 +20,11 @@ pub enum Cell<'a> {
     Boolean(bool),
     /// A string, the name of an enumerator, or the JSON of a vector.
     Text(Cow<'a, str>),
+    /// The bytes of a file.
+    Blob(&'a [u8]),
 }
 
-/// Formats a cell as the shortest exact text; [`Cell::Nothing`] is empty.
+/// Formats a cell as the shortest exact text; [`Cell::Nothing`] is empty, and bytes are base64.
 impl fmt::Display for Cell<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -35,6 +38,7 @@ impl fmt::Display for Cell<'_> {
             Self::Real64(value) => value.fmt(f),
             Self::Boolean(value) => value.fmt(f),
             Self::Text(text) => f.write_str(text),
+            Self::Blob(bytes) => f.write_str(&BASE64_STANDARD.encode(bytes)),
         }
     }
 }

@@ -48,6 +48,8 @@ pub enum ColumnType {
     Enum(EnumType),
     /// JSON text of a vector of this type.
     Json(MetricType),
+    /// Bytes of a file, such as an image.
+    Blob,
 }
 
 impl ColumnType {
@@ -68,6 +70,7 @@ impl ColumnType {
             MetricType::Real64 => Self::Real64,
             MetricType::Boolean => Self::Boolean,
             MetricType::String => Self::Text,
+            MetricType::Blob(_) => Self::Blob,
             nested @ (MetricType::Vector(_) | MetricType::Struct(_)) => Self::Json(nested.clone()),
         }
     }
@@ -143,6 +146,7 @@ impl Column {
                 Value::Real64(value) => Cell::Real64(*value),
                 Value::Boolean(value) => Cell::Boolean(*value),
                 Value::String(value) => Cell::Text(value.into()),
+                Value::Blob(bytes) => Cell::Blob(bytes),
                 Value::Vector(_) | Value::Struct(_) => Cell::Nothing,
             },
         }

@@ -10,6 +10,7 @@ mod damaged_files;
 mod mcap_bounds;
 #[cfg(feature = "mcap")]
 mod mcap_encodings;
+mod mcap_records;
 #[cfg(feature = "mcap")]
 mod mcap_ros2;
 #[cfg(feature = "mcap")]

@@ -36,6 +36,7 @@ const METRICS: &str = r#"[
     {"name": "path", "type": {"vector": {"struct": {"name": "Point", "members": [
         {"name": "x", "type": "real32"}, {"name": "X", "type": "uint64"}, {"name": "nothing", "type": {"struct": {"name": "Nothing", "members": []}}},
         {"name": "tail", "type": {"vector": {"vector": "uint8"}}}]}}}},
+    {"name": "image", "type": {"blob": {"media_type": "image/png", "max_bytes": 20}}},
     {"name": "deep", "type": {"struct": {"name": "Deep", "members": [{"name": "oasis_state", "type": "int8"}, {"name": "said", "type": "string"}]}}}
 ]"#;
 
@@ -72,6 +73,9 @@ fn any_value(kind: &MetricType) -> BoxedStrategy<Value> {
         }
         MetricType::Boolean => any::<bool>().prop_map(Value::Boolean).boxed(),
         MetricType::String => "\\PC{0,5}\u{0}?".prop_map(Value::String).boxed(),
+        MetricType::Blob(of) => {
+            prop::collection::vec(any::<u8>(), 0..=of.max_bytes as usize).prop_map(Value::Blob).boxed()
+        }
         MetricType::Vector(element) => {
             prop::collection::vec(any_value(element), 0..4).prop_map(Value::Vector).boxed()
         }

@@ -354,6 +354,8 @@ fn datatype(kind: &ColumnType) -> u64 {
         ColumnType::Real64 => 10,
         ColumnType::Boolean => 11,
         ColumnType::Text | ColumnType::Enum(_) | ColumnType::Json(_) => 12,
+        // Bytes.
+        ColumnType::Blob => 17,
     }
 }
 
@@ -373,5 +375,7 @@ fn value<'a>(cell: &'a Cell<'_>, kind: &ColumnType) -> OutgoingValue<'a> {
         (Cell::Real64(value), _) => OutgoingValue::Double(*value),
         (Cell::Boolean(value), _) => OutgoingValue::Boolean(*value),
         (Cell::Text(text), _) => OutgoingValue::Text(text),
+        // A broker keeps each message for its subscribers: a file is null.
+        (Cell::Blob(_), _) => OutgoingValue::Null,
     }
 }

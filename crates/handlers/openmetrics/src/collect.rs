@@ -211,6 +211,6 @@ fn number(cell: &Cell<'_>) -> Option<String> {
         Cell::Real32(value) => Some(real((*value).into(), value.to_string())),
         Cell::Real64(value) => Some(real(*value, value.to_string())),
         Cell::Boolean(value) => Some(u8::from(*value).to_string()),
-        Cell::Nothing | Cell::Text(_) => None,
+        Cell::Nothing | Cell::Text(_) | Cell::Blob(_) => None,
     }
 }

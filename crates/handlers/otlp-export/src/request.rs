@@ -63,7 +63,7 @@ pub fn number(cell: &Cell<'_>) -> Option<Value> {
         Cell::Real32(value) => double(value.into()),
         Cell::Real64(value) => double(value),
         Cell::Boolean(value) => int(value.into()),
-        Cell::Nothing | Cell::Text(_) => return None,
+        Cell::Nothing | Cell::Text(_) | Cell::Blob(_) => return None,
     })
 }
 

@@ -57,7 +57,7 @@ fn number(cell: &Cell<'_>) -> Option<f64> {
         Cell::Real32(value) => Some(value.into()),
         Cell::Real64(value) => Some(value),
         Cell::Boolean(value) => Some(f64::from(u8::from(value))),
-        Cell::Nothing | Cell::Text(_) => None,
+        Cell::Nothing | Cell::Text(_) | Cell::Blob(_) => None,
     }
 }
 

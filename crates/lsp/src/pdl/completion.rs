@@ -32,7 +32,7 @@ pub fn completion(view: &View<'_>, position: Position) -> Vec<CompletionItem> {
         ExpectedWord::Kind => words(Behavior::ALL.map(|(name, _)| name), CompletionItemKind::VALUE),
         ExpectedWord::Enumerator(path) => known.enumerators(&path),
         ExpectedWord::Type => {
-            let names = Primitive::ALL.iter().map(|primitive| primitive.name()).chain(["vector"]);
+            let names = Primitive::ALL.iter().map(|primitive| primitive.name()).chain(["vector", "blob"]);
             let mut items = words(names, CompletionItemKind::KEYWORD);
             items.extend(known.all(false));
             items

@@ -264,7 +264,7 @@ fn path_after(text: &str, tokens: &[(Token, Range<usize>)]) -> String {
     for (token, at) in after {
         let word = text.get(at.clone()).unwrap_or_default();
         match token {
-            Token::Name if word == "vector" && path.is_empty() => {}
+            Token::Name if matches!(word, "vector" | "blob") && path.is_empty() => {}
             Token::AngleOpen if path.is_empty() => {}
             Token::Scope => path.push_str(word),
             Token::Name if path.is_empty() || path.ends_with("::") => path.push_str(word),

@@ -9,7 +9,7 @@ use crate::text::Lines;
 use lsp_types::{Hover, HoverContents, MarkupContent, MarkupKind, Position};
 use oasis_pdl::{
     Model,
-    model::{Metric, Number, Probe, Threshold, Type},
+    model::{Metric, Number, Probe, Threshold, Type, blob_spelling},
 };
 
 /// Returns the text for a position.
@@ -129,5 +129,6 @@ fn type_code(kind: &Type) -> String {
         Type::Primitive(simple) => simple.name().into(),
         Type::Vector(element) => format!("vector<{}>", type_code(element)),
         Type::Struct(name) | Type::Enum(name) => name.clone(),
+        Type::Blob(of) => blob_spelling(*of),
     }
 }

@@ -46,7 +46,7 @@ impl<'a> Sizes<'a> {
     pub fn of(&mut self, kind: &'a Type) -> Size {
         match kind {
             Type::Primitive(primitive) => self::primitive(*primitive),
-            Type::Vector(_) => Size::COUNTED,
+            Type::Vector(_) | Type::Blob(_) => Size::COUNTED,
             Type::Enum(name) => self::primitive(self.model.base_of(name)),
             Type::Struct(name) => self.of_struct(name),
         }

@@ -60,6 +60,7 @@ impl Names {
                 format!("oasis_{}{}", primitive.name(), VECTOR.repeat(depth))
             }
             Type::Primitive(primitive) => primitive.row().c.to_owned(),
+            Type::Blob(_) => "oasis_uint8_vector".to_owned(),
             Type::Vector(_) => String::new(),
         }
     }
@@ -72,7 +73,7 @@ pub fn element(kind: &Type) -> (&Type, usize) {
             let (element, depth) = element(inner);
             (element, depth + 1)
         }
-        Type::Primitive(_) | Type::Struct(_) | Type::Enum(_) => (kind, 0),
+        Type::Primitive(_) | Type::Struct(_) | Type::Enum(_) | Type::Blob(_) => (kind, 0),
     }
 }
 

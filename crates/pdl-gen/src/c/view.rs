@@ -122,7 +122,7 @@ fn vectors_of<'a>(
                 let most = depths.entry(name.as_str()).or_default();
                 *most = depth.max(*most);
             }
-            (Type::Vector(_), _) => {}
+            (Type::Vector(_) | Type::Blob(_), _) => {}
         }
     }
     (depths, nested)
@@ -198,6 +198,10 @@ impl Builder<'_> {
             }
             Type::Struct(name) => {
                 out.push(format!("{indent}{}(row, &{place});", self.names.part(name, "_put")));
+            }
+            Type::Blob(_) => {
+                out.push(format!("{indent}oasis_put_length(row, {place}.count);"));
+                out.push(format!("{indent}oasis_put_bytes(row, {place}.items, {place}.count);"));
             }
             Type::Vector(of) => {
                 let index = format!("i{depth}");

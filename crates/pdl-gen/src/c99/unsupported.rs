@@ -42,6 +42,11 @@ fn check_metric(model: &Model, metric: &Metric) -> Option<Diagnostic> {
             "has no fixed size",
             "declare a struct, or as many metrics as there are elements",
         ),
+        (Type::Blob(_), _) => refused(
+            "a blob does not fit a frame",
+            "too large",
+            "send images from a program with the library for C or C++",
+        ),
         (Type::Primitive(_), None) => refused(
             "a string has no fixed size",
             "has no fixed size",

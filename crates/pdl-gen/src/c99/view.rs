@@ -129,7 +129,7 @@ pub fn width(model: &Model, kind: &Type) -> Option<usize> {
             let members = &model.struct_named(name)?.members;
             members.iter().try_fold(0_usize, |sum, member| sum.checked_add(width(model, &member.kind)?))
         }
-        Type::Vector(_) => None,
+        Type::Vector(_) | Type::Blob(_) => None,
     }
 }
 
@@ -198,7 +198,7 @@ impl Builder<'_> {
             Type::Primitive(primitive) => Some(put(*primitive)),
             Type::Enum(name) => Some(put(self.model.base_of(name))),
             Type::Struct(name) => Some(format!("{}(row + {at}, &{place});", self.names.part(name, "_put"))),
-            Type::Vector(_) => None,
+            Type::Vector(_) | Type::Blob(_) => None,
         }
     }
 
@@ -230,7 +230,7 @@ impl Builder<'_> {
         let kind = match kind {
             Type::Primitive(primitive) => column_kind(*primitive),
             Type::Enum(name) => column_kind(self.model.base_of(name)),
-            Type::Struct(_) | Type::Vector(_) => "OASIS_ROWS",
+            Type::Struct(_) | Type::Vector(_) | Type::Blob(_) => "OASIS_ROWS",
         };
         Some(Column { kind, width })
     }

@@ -169,13 +169,15 @@ impl<'a> StructScope<'a> {
             Type::Primitive(primitive) => primitive.row().cpp.to_owned(),
             Type::Vector(element) => format!("std::vector<{}>", self.kind(element)),
             Type::Struct(name) | Type::Enum(name) => self.reference(name),
+            // Written like a vector of these.
+            Type::Blob(_) => "std::vector<std::uint8_t>".to_owned(),
         }
     }
 
     /// The initial value of a member, if its type has no default.
     fn initial(&self, kind: &Type) -> String {
         match kind {
-            Type::Vector(_) | Type::Struct(_) => String::new(),
+            Type::Vector(_) | Type::Struct(_) | Type::Blob(_) => String::new(),
             Type::Primitive(primitive) => primitive.row().cpp_initial.to_owned(),
             Type::Enum(name) => {
                 let declared = self.model.enum_named(name);

@@ -116,7 +116,7 @@ fn struct_of(kind: &Type) -> Option<&str> {
     match kind {
         Type::Vector(element) => struct_of(element),
         Type::Struct(name) => Some(name),
-        Type::Primitive(_) | Type::Enum(_) => None,
+        Type::Primitive(_) | Type::Enum(_) | Type::Blob(_) => None,
     }
 }
 

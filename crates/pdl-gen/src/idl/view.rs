@@ -158,6 +158,8 @@ fn kind(kind_of: &Type) -> String {
     match kind_of {
         Type::Primitive(simple) => primitive(*simple).to_owned(),
         Type::Struct(name) | Type::Enum(name) => path(name),
+        // CDR of it is that of a list of bytes; readers take the media type from the name or the schema.
+        Type::Blob(of) => format!("sequence<octet, {}>", of.max_bytes),
         Type::Vector(element) => {
             let element = kind(element);
             // Two closing brackets side by side would be one symbol.

@@ -24,6 +24,7 @@ impl Values<'_> {
             Type::Primitive(primitive) => primitive.row().python.to_owned(),
             Type::Vector(element) => format!("list[{}]", self.annotation(element)),
             Type::Struct(name) | Type::Enum(name) => self.classes.named(name).to_owned(),
+            Type::Blob(_) => "bytes".to_owned(),
         }
     }
 
@@ -34,6 +35,7 @@ impl Values<'_> {
         match kind {
             Type::Primitive(primitive) => Layout::word(primitive.row().python_initial),
             Type::Vector(_) => made_by("list"),
+            Type::Blob(_) => Layout::word("b\"\""),
             Type::Struct(name) => made_by(self.classes.named(name)),
             Type::Enum(name) => {
                 let first =
@@ -51,6 +53,9 @@ impl Values<'_> {
         let call = match kind {
             Type::Primitive(primitive) => {
                 Layout::call(format!("to.{}", primitive.name()), vec![value, metric])
+            }
+            Type::Blob(of) => {
+                Layout::call("to.blob", vec![value, Layout::word(of.max_bytes.to_string()), metric])
             }
             Type::Struct(name) => {
                 Layout::call("to.struct", vec![value, Layout::word(self.classes.named(name)), metric])
@@ -74,6 +79,7 @@ impl Values<'_> {
     pub fn read(&self, kind: &Type) -> Layout {
         match kind {
             Type::Primitive(primitive) => Layout::call(format!("source.{}", primitive.name()), Vec::new()),
+            Type::Blob(of) => Layout::call("source.blob", vec![Layout::word(of.max_bytes.to_string())]),
             Type::Struct(name) => {
                 Layout::call(format!("{}.read", self.classes.named(name)), vec![Layout::word("source")])
             }

@@ -29,6 +29,10 @@ fn read(scoped: &str, kind: &Type) -> TokenStream {
             let declared = relative(scoped, name);
             quote! { #declared::read(row) }
         }
+        Type::Blob(of) => {
+            let bound = of.max_bytes;
+            quote! { row.blob(#bound).map(<[u8]>::to_vec) }
+        }
         Type::Vector(element) => {
             let element = read(scoped, element);
             quote! { (0..row.count()?).map(|_| #element).collect::<Result<_, _>>() }

@@ -44,6 +44,7 @@ fn write(model: &Model, kind: &Type, value: &TokenStream, reference: bool) -> To
             }
         }
         Type::Struct(_) => quote! { #value.write(row); },
+        Type::Blob(_) => quote! { row.blob(&#value); },
         Type::Vector(element) => {
             let inner = write(model, element, &quote! { element }, true);
             let each = if reference {

@@ -20,6 +20,7 @@ impl Values<'_> {
             Type::Primitive(primitive) => primitive.row().typescript.to_owned(),
             Type::Vector(element) => format!("{}[]", self.annotation(element)),
             Type::Struct(name) | Type::Enum(name) => self.types.named(name).to_owned(),
+            Type::Blob(_) => "Uint8Array".to_owned(),
         }
     }
 
@@ -28,6 +29,7 @@ impl Values<'_> {
         match kind {
             Type::Primitive(primitive) => Layout::word(primitive.row().typescript_initial),
             Type::Vector(_) => Layout::word("[]"),
+            Type::Blob(_) => Layout::word("new Uint8Array()"),
             Type::Struct(name) => Layout::word(format!("{}.create()", self.types.named(name))),
             Type::Enum(name) => {
                 let first = self.model.enum_named(name).and_then(|declared| declared.enumerators.first());
@@ -42,6 +44,7 @@ impl Values<'_> {
         let (value, name) = (value.to_owned(), literal(metric));
         let (method, arguments) = match kind {
             Type::Primitive(primitive) => (primitive.name(), vec![value, name]),
+            Type::Blob(of) => ("blob", vec![value, of.max_bytes.to_string(), name]),
             Type::Struct(of) => ("struct", vec![value, self.types.named(of).to_owned(), name]),
             Type::Enum(of) => {
                 let base = literal(self.model.base_of(of).name());
@@ -62,6 +65,7 @@ impl Values<'_> {
     pub fn read(&self, kind: &Type) -> Layout {
         match kind {
             Type::Primitive(primitive) => Layout::call(format!("source.{}", primitive.name()), Vec::new()),
+            Type::Blob(of) => Layout::call("source.blob", vec![of.max_bytes.to_string()]),
             Type::Struct(of) => Layout::call("source.struct", vec![self.types.named(of).to_owned()]),
             Type::Enum(of) => {
                 let base = literal(self.model.base_of(of).name());

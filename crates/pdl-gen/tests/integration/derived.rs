@@ -3,7 +3,7 @@
 #![allow(clippy::upper_case_acronyms, reason = "names of the PDL")]
 
 use oasis_pdl_gen::{infer::infer, json_schema};
-use oasis_probe::{Malformed, Probe, ProbeEnum, ProbeStruct, Reader, RowWriter, Sample};
+use oasis_probe::{Jpeg, Malformed, Png, Probe, ProbeEnum, ProbeStruct, Reader, RowWriter, Sample};
 use oasis_wire::{declared, schema::ProbeType};
 use std::{collections::HashMap, path::PathBuf};
 
@@ -149,4 +149,29 @@ fn a_struct_without_fields_has_samples_without_metrics() {
     assert_eq!((schema.metrics.len(), schema.demand().unwrap().min().get()), (0, 0.5));
     assert!(row(&Beat).is_empty());
     assert!(Beat::read(&mut Reader::new(&[], 0)).is_ok());
+}
+
+/// A camera with a mask.
+#[derive(Debug, PartialEq, Probe)]
+#[probe(type = "Plant::Camera", uuid = "7b2b7f0e-0f6c-4b6f-9f0e-2a1d1c6f4a05", version = 1.0)]
+struct Camera {
+    image: Jpeg<4>,
+    mask: Png,
+}
+
+#[test]
+fn images_are_blobs_with_their_bound() {
+    let schema: ProbeType = serde_json::from_str(Camera::SCHEMA).unwrap();
+    schema.validate().unwrap();
+    let pdl = infer(&schema).unwrap();
+    assert!(pdl.contains("blob<image/jpeg, 4> image;") && pdl.contains("blob<image/png> mask;"), "{pdl}");
+    let row = |image: Vec<u8>| {
+        let mut row = Vec::new();
+        Camera { image: Jpeg(image), mask: Png(vec![7; 200]) }.write(&mut RowWriter::new(&mut row));
+        row
+    };
+    let fitting = Camera::read(&mut Reader::new(&row(vec![1, 2, 3, 4]), 0)).unwrap();
+    assert_eq!(fitting, Camera { image: Jpeg(vec![1, 2, 3, 4]), mask: Png(vec![7; 200]) });
+    let too_large = Malformed::BlobTooLarge { at: 0, bytes: 5, max_bytes: 4 };
+    assert_eq!(Camera::read(&mut Reader::new(&row(vec![0; 5]), 0)), Err(too_large));
 }

@@ -1,7 +1,7 @@
 //! Types, and the structs and enums that they name: each pair is compared once a probe.
 
 use super::{Change, ChangeKind, Changes};
-use crate::model::{Enum, Metric, Model, Primitive, Struct, Type};
+use crate::model::{Enum, Metric, Model, Primitive, Struct, Type, blob_spelling};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// The types of one probe's samples, before and after.
@@ -39,6 +39,7 @@ impl<'a> Types<'a> {
         }
         let change = match (before, after) {
             (Type::Primitive(old), Type::Primitive(new)) if old == new => return,
+            (Type::Blob(old), Type::Blob(new)) if old == new => return,
             (Type::Struct(old), Type::Struct(new)) => return self.structs_named(old, new),
             (Type::Enum(old), Type::Enum(new)) => return self.enums_named(old, new),
             _ if self.carrier(0, before).is_some() && self.carrier(0, before) == self.carrier(1, after) => {
@@ -56,7 +57,7 @@ impl<'a> Types<'a> {
         match kind {
             Type::Primitive(simple) => Some(*simple),
             Type::Enum(name) => self.models.get(model).map(|model| model.base_of(name)),
-            Type::Struct(_) | Type::Vector(_) => None,
+            Type::Struct(_) | Type::Vector(_) | Type::Blob(_) => None,
         }
     }
 
@@ -65,7 +66,7 @@ impl<'a> Types<'a> {
         let declared = match kind {
             Type::Vector(element) => return self.names(model, element, values),
             Type::Enum(name) => self.models.get(model).and_then(|model| model.enum_named(name)),
-            Type::Primitive(_) | Type::Struct(_) => None,
+            Type::Primitive(_) | Type::Struct(_) | Type::Blob(_) => None,
         };
         let all = declared.into_iter().flat_map(|declared| &declared.enumerators);
         let meant = all.filter(|enumerator| values.contains(&enumerator.value));
@@ -157,5 +158,6 @@ fn spelled(kind: &Type) -> String {
         Type::Primitive(simple) => simple.name().to_owned(),
         Type::Vector(element) => format!("vector<{}>", spelled(element)),
         Type::Struct(name) | Type::Enum(name) => name.clone(),
+        Type::Blob(of) => blob_spelling(*of),
     }
 }

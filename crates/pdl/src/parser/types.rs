@@ -2,10 +2,15 @@
 
 use super::{MAX_DEPTH, ParseResult, Parser};
 use crate::{
-    ast::{Path, Primitive, Type},
+    ast::{Blob, Path, Primitive, Type},
     diagnostic::{Code, Diagnostic},
     lexer::Token,
+    model::Number,
 };
+use oasis_wire::schema::{DEFAULT_BLOB_BYTES, MAX_BLOB_BYTES, MediaType};
+
+/// Help for another content of a blob.
+const SUPPORTED_BLOBS: &str = "write `blob<image/jpeg>` or `blob<image/png>`";
 
 impl Parser<'_> {
     /// Whether a type stands here and not a name: a name follows it.
@@ -32,11 +37,50 @@ impl Parser<'_> {
             self.expect(Token::AngleClose, "after the element type of the vector")?;
             return Ok(Type::Vector(Box::new(element)));
         }
+        if word == "blob" && self.next() == Token::AngleOpen {
+            return self.blob(depth);
+        }
         if let Some(primitive) = Primitive::named(word) {
             self.advance();
             return Ok(Type::Primitive(primitive));
         }
         self.path("a type").map(Type::Named)
+    }
+
+    /// `blob<image/jpeg>` or `blob<image/jpeg, 65536>`.
+    fn blob(&mut self, depth: usize) -> ParseResult<Type> {
+        let start = self.span();
+        self.advance();
+        self.expect(Token::AngleOpen, "after `blob`")?;
+        let place = self.span();
+        let name = self.slice(place).to_owned();
+        let Some(media_type) = MediaType::named(&name) else {
+            let message = format!("`{name}` cannot be the content of a blob");
+            let wrong = Diagnostic::new(Code::BadBlob, place, message, "not a supported media type");
+            return Err(self.report(wrong.help(SUPPORTED_BLOBS)));
+        };
+        self.advance();
+        let mut max_bytes = DEFAULT_BLOB_BYTES;
+        if self.eat(Token::Comma) {
+            let bound = self.number()?;
+            max_bytes = match bound.value {
+                Number::Integer(bytes) if (1..=i128::from(MAX_BLOB_BYTES)).contains(&bytes) => bytes as u32,
+                _ => {
+                    let message = "the bound of a blob is out of range";
+                    let label = format!("not a number of bytes from 1 to {MAX_BLOB_BYTES}");
+                    let wrong = Diagnostic::new(Code::BadBlob, bound.span, message, label);
+                    return Err(self.report(wrong.help("send smaller images: a lower resolution or quality")));
+                }
+            };
+        }
+        let end = self.span();
+        self.expect(Token::AngleClose, "after the media type of the blob")?;
+        if depth > 0 {
+            let message = "a blob cannot be an element of a vector";
+            let wrong = Diagnostic::new(Code::BadBlob, start.to(end), message, "within a vector");
+            return Err(self.report(wrong.help("declare it as a metric of the probe: one image a sample")));
+        }
+        Ok(Type::Blob(Blob { media_type, max_bytes }))
     }
 
     pub(super) fn path(&mut self, of: &str) -> ParseResult<Path> {

@@ -60,6 +60,7 @@ fn kind(kind: &Type) -> String {
         Type::Vector(element) => format!("vector<{}>", self::kind(element)),
         Type::Struct(name) => format!("struct {name}"),
         Type::Enum(name) => format!("enum {name}"),
+        Type::Blob(of) => oasis_pdl::model::blob_spelling(*of),
     }
 }
 

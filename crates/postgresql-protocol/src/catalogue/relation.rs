@@ -87,6 +87,7 @@ fn type_of(kind: &ColumnType) -> ValueType {
         ColumnType::Real32 | ColumnType::Real64 => ValueType::Float8,
         ColumnType::Boolean => ValueType::Bool,
         ColumnType::Text | ColumnType::Enum(_) | ColumnType::Json(_) => ValueType::Text,
+        ColumnType::Blob => ValueType::Bytea,
     }
 }
 

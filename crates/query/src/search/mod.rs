@@ -69,6 +69,7 @@ fn bytes_of(value: &Value) -> usize {
     size_of::<Value>()
         + match value {
             Value::String(text) => text.len(),
+            Value::Blob(bytes) => bytes.len(),
             Value::Vector(values) | Value::Struct(values) => values.iter().map(bytes_of).sum(),
             _ => 0,
         }

@@ -153,7 +153,7 @@ impl Open {
             ColumnType::Real32 => Some(Cell::Real32(f32::from_bits(bits as u32))),
             ColumnType::Real64 => Some(Cell::Real64(f64::from_bits(bits))),
             ColumnType::Boolean => Some(Cell::Boolean(bits != 0)),
-            ColumnType::Text | ColumnType::Enum(_) | ColumnType::Json(_) => None,
+            ColumnType::Text | ColumnType::Enum(_) | ColumnType::Json(_) | ColumnType::Blob => None,
         }
     }
 
@@ -169,6 +169,7 @@ impl Open {
             Cell::Real64(value) => context.set_result(value),
             Cell::Boolean(value) => context.set_result(value),
             Cell::Text(value) => context.set_result(&**value),
+            Cell::Blob(bytes) => context.set_result(*bytes),
             Cell::Nothing => context.set_result(rusqlite::types::Null),
         }
     }

@@ -111,7 +111,8 @@ fn of_column(leaf: &Leaf, bits: &[u64]) -> Option<Summary> {
         | MetricType::Boolean
         | MetricType::String
         | MetricType::Vector(_)
-        | MetricType::Struct(_) => of::<u64>(leaf, bits),
+        | MetricType::Struct(_)
+        | MetricType::Blob(_) => of::<u64>(leaf, bits),
     }
 }
 

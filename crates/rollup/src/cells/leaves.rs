@@ -79,6 +79,8 @@ impl Leaf {
             | MetricType::Real64
             | MetricType::Boolean
             | MetricType::String => leaves.push(self),
+            // A file has no number and no text: the cells of its type count samples.
+            MetricType::Blob(_) => {}
         }
     }
 
@@ -118,7 +120,7 @@ impl Leaf {
             Value::Real32(value) => Some(Number::Real32(*value)),
             Value::Real64(value) => Some(Number::Real64(*value)),
             Value::Boolean(value) => Some(Number::Uint((*value).into())),
-            Value::String(_) | Value::Vector(_) | Value::Struct(_) => None,
+            Value::String(_) | Value::Vector(_) | Value::Struct(_) | Value::Blob(_) => None,
         }
     }
 

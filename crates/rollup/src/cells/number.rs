@@ -32,7 +32,8 @@ impl Number {
             | MetricType::Boolean
             | MetricType::String
             | MetricType::Vector(_)
-            | MetricType::Struct(_) => Self::Uint(bits),
+            | MetricType::Struct(_)
+            | MetricType::Blob(_) => Self::Uint(bits),
         }
     }
 

@@ -111,6 +111,7 @@ impl Typing<'_, '_> {
             | MetricType::Real64 => Ok(typed_number(index, &metric, column)),
             MetricType::String => Err(self.not_numeric(span, "text")),
             MetricType::Vector(_) => Err(self.not_numeric(span, "a vector")),
+            MetricType::Blob(_) => Err(self.not_numeric(span, "an image")),
             MetricType::Struct(_) => Err(self.not_numeric(span, "a struct: name one of its members")),
         }
     }

@@ -273,5 +273,5 @@ fn is_identifier(name: &str) -> bool {
 }
 
 fn is_readable(metric: &Metric) -> bool {
-    !matches!(metric.kind, MetricType::String | MetricType::Vector(_))
+    !matches!(metric.kind, MetricType::String | MetricType::Vector(_) | MetricType::Blob(_))
 }

@@ -132,5 +132,6 @@ fn type_name(metric: &Metric) -> String {
         MetricType::String => "text, which rules do not read".into(),
         MetricType::Vector(_) => "a vector, which rules do not read".into(),
         MetricType::Struct(of) => of.name.clone(),
+        MetricType::Blob(_) => "an image, which rules do not read".into(),
     }
 }

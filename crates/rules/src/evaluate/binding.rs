@@ -131,7 +131,7 @@ impl ColumnPath {
             Value::Real32(value) => known(f64::from(*value)),
             Value::Real64(value) => known(*value),
             Value::Boolean(value) => f64::from(u8::from(*value)),
-            Value::String(_) | Value::Vector(_) | Value::Struct(_) => f64::NAN,
+            Value::String(_) | Value::Vector(_) | Value::Struct(_) | Value::Blob(_) => f64::NAN,
         }
     }
 }
@@ -147,6 +147,6 @@ fn number(kind: &MetricType, bits: u64) -> f64 {
         | MetricType::Boolean => bits as f64,
         MetricType::Real32 => known(f64::from(f32::from_bits(bits as u32))),
         MetricType::Real64 => known(f64::from_bits(bits)),
-        MetricType::String | MetricType::Vector(_) | MetricType::Struct(_) => f64::NAN,
+        MetricType::String | MetricType::Vector(_) | MetricType::Struct(_) | MetricType::Blob(_) => f64::NAN,
     }
 }

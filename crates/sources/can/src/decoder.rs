@@ -290,6 +290,12 @@ fn frame_type() -> ProbeType {
         described("is_error", MetricType::Boolean, "", "Whether the controller reports an error with it."),
         described("is_fd", MetricType::Boolean, "", "Whether it is a frame of CAN FD."),
         described("fd_flags", MetricType::Uint8, "", "Flags of CAN FD."),
+        described(
+            "length",
+            MetricType::Uint8,
+            "By",
+            "The bytes of data; those that a remote frame requests.",
+        ),
         described("data", MetricType::Vector(Box::new(MetricType::Uint8)), "", "The data."),
     ];
     identified("CAN::Frame", "The frames of a CAN interface.", metrics)
@@ -304,6 +310,7 @@ fn frame_row(frame: &Frame<'_>, row: &mut Vec<u8>) {
     to.boolean(frame.is_error);
     to.boolean(frame.fd_flags.is_some());
     to.u8(frame.fd_flags.unwrap_or(0));
+    to.u8(frame.length);
     to.vector(frame.data.len());
     to.packed(frame.data);
 }

@@ -35,6 +35,8 @@ pub struct Frame<'a> {
     pub is_error: bool,
     /// Flags of CAN FD; none for a classic frame.
     pub fd_flags: Option<u8>,
+    /// Bytes of the data; those that a remote frame requests.
+    pub length: u8,
     /// Its data.
     pub data: &'a [u8],
 }
@@ -72,6 +74,7 @@ impl<'a> Frame<'a> {
             is_remote,
             is_error,
             fd_flags: is_fd.then_some(flags),
+            length,
             data: if is_remote { &[] } else { data },
         })
     }

@@ -42,7 +42,8 @@ fn has_text(kind: &MetricType) -> bool {
         | MetricType::Uint64
         | MetricType::Real32
         | MetricType::Real64
-        | MetricType::Boolean => false,
+        | MetricType::Boolean
+        | MetricType::Blob(_) => false,
     }
 }
 

@@ -74,7 +74,9 @@ impl Shape {
             MetricType::Boolean => Self::Integer { width: 1, signed: false, boolean: true },
             MetricType::Real32 => Self::Real { width: 4 },
             MetricType::Real64 => Self::Real { width: 8 },
-            MetricType::String | MetricType::Vector(_) | MetricType::Struct(_) => Self::Rows,
+            MetricType::String | MetricType::Vector(_) | MetricType::Struct(_) | MetricType::Blob(_) => {
+                Self::Rows
+            }
         }
     }
 

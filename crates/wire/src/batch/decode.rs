@@ -39,7 +39,7 @@ enum Column {
 pub enum Values<'a> {
     /// Values of a type of fixed width: integers and booleans widened to 64 bits, by sign if they have one; reals as their bits.
     Fixed(&'a [u64]),
-    /// Text, vectors, structs.
+    /// Text, vectors, structs, blobs.
     Rows(&'a [Value]),
 }
 
@@ -207,7 +207,10 @@ impl Column {
                         Value::Uint(bits)
                     }
                     // These have no columns of fixed width.
-                    MetricType::String | MetricType::Vector(_) | MetricType::Struct(_) => Value::Uint(bits),
+                    MetricType::String
+                    | MetricType::Vector(_)
+                    | MetricType::Struct(_)
+                    | MetricType::Blob(_) => Value::Uint(bits),
                 }
             }
         }

@@ -93,7 +93,8 @@ def _type(kind: Any, path: str) -> np.dtype[Any]:
         return np.dtype(_SIMPLE[kind])
     if isinstance(kind, dict) and "struct" in kind:
         return _struct(kind["struct"]["members"], path)
-    what = "a string" if kind == "string" else "a vector"
+    is_blob = isinstance(kind, dict) and "blob" in kind
+    what = "a string" if kind == "string" else "a blob" if is_blob else "a vector"
     raise TypeError(
         f"{path} is {what}, which has no fixed size: leave it out with metrics=(…), or use objects"
     )

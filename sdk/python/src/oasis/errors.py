@@ -50,6 +50,8 @@ class Fault(enum.Enum):
     """A CDR string without its NUL."""
     ELEMENTS = "elements"
     """A vector of more elements than there are bytes."""
+    BLOB = "blob"
+    """A file of more bytes than its metric allows."""
     ENUMERATOR = "enumerator"
     """A number that its enum does not declare."""
     LEFTOVER = "leftover"

@@ -61,6 +61,15 @@ class Reader(ABC):
     def string(self) -> str:
         """Read text."""
 
+    def blob(self, max_bytes: int) -> bytes:
+        """Read the bytes of a file."""
+        at = self._at
+        length = self._length()
+        if length > max_bytes:
+            text = f"the file at offset {at} has {length} bytes, at most {max_bytes} are allowed"
+            raise DecodeError(Fault.BLOB, at, text)
+        return self.take(length)
+
     def int8(self) -> int:
         """Read an integer of -128 to 127."""
         return int.from_bytes(self._fixed(1), "little", signed=True)

@@ -109,6 +109,14 @@ class Writer(ABC):
             raise EncodeError(metric, problem) from None
         self._text(encoded)
 
+    def blob(self, value: bytes, max_bytes: int, metric: str) -> None:
+        """Append the bytes of a file."""
+        _expect(value, bytes, metric)
+        if len(value) > max_bytes:
+            raise EncodeError(metric, f"a file of {len(value)} bytes: at most {max_bytes} are allowed")
+        self._count(len(value))
+        self._out += value
+
     def enumerator(self, value: E, of: type[E], write: Callable[[int, str], None], metric: str) -> None:
         """Append the number of an enumerator, by the method that writes numbers of its type."""
         _expect(value, of, metric)

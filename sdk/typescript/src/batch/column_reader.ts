@@ -73,6 +73,12 @@ export class ColumnReader implements Reader {
     return typeof value === 'string' ? value : this.#mismatch('string');
   }
 
+  /** The decoder of batches has checked the bound. */
+  blob(): Uint8Array {
+    const value = this.#next();
+    return value instanceof Uint8Array ? value : this.#mismatch('blob');
+  }
+
   enumerator<E extends Enumeration>(of: E, type: EnumBase): EnumeratorOf<E> {
     const number = this.#integer(type);
     if (isDeclared(of, number)) return number;

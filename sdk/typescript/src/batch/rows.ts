@@ -1,12 +1,12 @@
 import type { Cursor } from '../cursor.ts';
-import { isVector, MAX_DEPTH, type MetricType, type ScalarType } from '../schema.ts';
+import { isBlob, isVector, MAX_DEPTH, type MetricType, type ScalarType } from '../schema.ts';
 import { MAX_EXACT } from './integers.ts';
 
 /**
  * A value of any type. Vectors are lists of elements; structs are lists of members in the schema's order. Member names are
- * untrusted, and a list cannot be poisoned by a member `__proto__`.
+ * untrusted, and a list cannot be poisoned by a member `__proto__`. A blob is a view of the batch's bytes, without a copy.
  */
-export type Value = number | bigint | boolean | string | readonly Value[];
+export type Value = number | bigint | boolean | string | Uint8Array | readonly Value[];
 
 // A byte order mark is part of the text. Bytes that are not UTF-8 become U+FFFD: the samples beside them stay readable.
 const utf8 = new TextDecoder('utf-8', { ignoreBOM: true });
@@ -21,6 +21,7 @@ export function readRows(cursor: Cursor, type: MetricType, count: number): Value
 function readValue(cursor: Cursor, type: MetricType, depth: number): Value {
   if (typeof type === 'string') return readScalar(cursor, type);
   if (depth === MAX_DEPTH) cursor.fail('depth', `nested deeper than ${MAX_DEPTH}`);
+  if (isBlob(type)) return readBlob(cursor, type.blob.max_bytes);
   if (!isVector(type)) {
     return type.struct.members.map((member) => readValue(cursor, member.type, depth + 1));
   }
@@ -75,6 +76,14 @@ function readBoolean(cursor: Cursor): boolean {
   const byte = cursor.byte();
   if (byte > 1) cursor.fail('boolean', `a boolean is ${byte}: expected 0 or 1`);
   return byte === 1;
+}
+
+function readBlob(cursor: Cursor, maxBytes: number): Uint8Array {
+  const length = cursor.varint();
+  if (length > maxBytes) cursor.fail('blob', `a blob of ${length} bytes: at most ${maxBytes} are allowed`);
+  if (length > cursor.left) cursor.fail('truncated', `a blob of ${length} bytes with ${cursor.left} left`);
+  const start = cursor.take(length);
+  return cursor.bytes.subarray(start, start + length);
 }
 
 function readText(cursor: Cursor): string {

@@ -4,12 +4,13 @@ import {
   type Column,
   DecodeError,
   decodeBatch,
+  isBlob,
   isVector,
   type MetricType,
   parseSchema,
   parseType,
 } from '../index.ts';
-import { type Exact, fromHex } from '../testing/vectors.ts';
+import { type Exact, fromHex, toHex } from '../testing/vectors.ts';
 import type { Value } from './rows.ts';
 
 interface Case {
@@ -54,6 +55,7 @@ function exact(value: Value, type: MetricType): Exact {
   if (typeof type === 'object') {
     const elements = value as readonly Value[];
     if (isVector(type)) return elements.map((element) => exact(element, type.vector));
+    if (isBlob(type)) return { hex: toHex(value as Uint8Array) };
     return type.struct.members.map((member, index) => exact(elements[index]!, member.type));
   }
   if (type === 'boolean') return Boolean(value);

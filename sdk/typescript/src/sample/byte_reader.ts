@@ -91,6 +91,16 @@ export abstract class ByteReader implements Reader {
     return byte === 1;
   }
 
+  /** Returns a view of the bytes that are read. */
+  blob(maxBytes: number): Uint8Array {
+    const at = this.cursor.pos;
+    const length = this.count();
+    if (length > maxBytes) {
+      throw new DecodeError('blob', at, `a blob of ${length} bytes: at most ${maxBytes} are allowed`);
+    }
+    return this.octets(length);
+  }
+
   enumerator<E extends Enumeration>(of: E, type: EnumBase): EnumeratorOf<E> {
     this.align(widthOf(type) ?? 1);
     const at = this.cursor.pos;

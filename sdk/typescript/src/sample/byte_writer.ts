@@ -113,6 +113,16 @@ export abstract class ByteWriter implements Writer {
     this.text(utf8.encode(value));
   }
 
+  blob(value: Uint8Array, maxBytes: number, metric: string): void {
+    expect(value instanceof Uint8Array, value, 'Uint8Array', metric);
+    if (value.length > maxBytes) {
+      const problem = `${value.length} bytes: at most ${maxBytes} are allowed`;
+      throw new EncodeError('range', metric, problem);
+    }
+    this.count(value.length);
+    this.octets(value);
+  }
+
   enumerator(value: number, of: Enumeration, type: EnumBase, metric: string): void {
     if (!isDeclared(of, value)) throw new EncodeError('range', metric, `${shown(value)} is ${noneOf(of)}`);
     this[type](value, metric);

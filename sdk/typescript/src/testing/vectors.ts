@@ -1,4 +1,4 @@
-import { isVector, type MetricType } from '../schema.ts';
+import { isBlob, isVector, type MetricType } from '../schema.ts';
 
 /** A value in the format of `vectors/README.md`, without rounding. */
 export type Exact =
@@ -6,6 +6,7 @@ export type Exact =
   | boolean
   | { readonly text: string }
   | { readonly bits: string }
+  | { readonly hex: string }
   | readonly Exact[];
 
 /** Converts a value to the form that generated code has for it. */
@@ -13,6 +14,7 @@ export function fromExact(exact: Exact, type: MetricType): unknown {
   if (typeof type === 'object') {
     const parts = exact as readonly Exact[];
     if (isVector(type)) return parts.map((part) => fromExact(part, type.vector));
+    if (isBlob(type)) return fromHex((exact as { readonly hex: string }).hex);
     const { members } = type.struct;
     return Object.fromEntries(
       members.map((member, index) => [member.name, fromExact(parts[index]!, member.type)]),

@@ -1,4 +1,4 @@
-import type { Metric, Schema } from '@oasis/wire';
+import { isBlob, type Metric, type Schema } from '@oasis/wire';
 import { formatUnit } from '../../format/unit.ts';
 import { findWind, isEvent, isLine, isState } from '../../series/metrics.ts';
 import { partsOf } from '../../series/parts.ts';
@@ -11,6 +11,7 @@ import type { Target } from '../../wire/target.ts';
 const LINES = 10;
 const CHARTS = 9;
 const PART_CHARTS = 4;
+const IMAGES = 4;
 /** The types that every SDK shares. Their metric `cut` counts bytes of texts that were too long. */
 const LOGS = 'OASIS::Program::LogProbe';
 const SPANS = 'OASIS::Program::SpanProbe';
@@ -28,6 +29,8 @@ export function planPanels(
 ): PanelContent[] {
   const { metrics } = schema;
   const panels: PanelContent[] = [];
+  const images = metrics.filter(({ type }) => isBlob(type)).slice(0, IMAGES);
+  panels.push(...images.map(({ name }): PanelContent => ({ kind: 'image', target, metric: name })));
   const position = findPosition(metrics);
   if (position) panels.push({ kind: 'map', tracks: [{ target, ...position }] });
   const wind = findWind(schema);

@@ -22,6 +22,8 @@ type Spec = SpecOf<'gauge'>;
 const START = -225;
 const SWEEP = 270;
 const RADIUS = 80;
+/** Font size of a text of one letter that is as wide as the dial. */
+const ROOM = 260;
 
 /** A value on a dial, with its limits. */
 export function GaugePanel({ spec }: { spec: Spec }) {
@@ -43,6 +45,10 @@ export function GaugePanel({ spec }: { spec: Spec }) {
   const value = look.conversion ? convert(raw, look.conversion) : raw;
   const { thresholds } = spec.settings ?? {};
   const [min, max] = rangeOf(metric, raw, look, spec.settings);
+  // Around an infinite value alone there is no range.
+  const { min: least, max: most, warn, alarm } = metric;
+  const bounds = [least, most, warn, alarm, spec.settings?.min, spec.settings?.max];
+  const hasEnds = Number.isFinite(raw) || bounds.some((bound) => bound !== undefined);
   const severity = thresholds ? judgeBy(thresholds, value) : judge(metric, raw)?.severity;
   const scale = new ValueScale(min, max);
   // An infinite value is at its end of the dial.
@@ -70,18 +76,17 @@ export function GaugePanel({ spec }: { spec: Spec }) {
             d={arc(0, Math.max(0.002, share), RADIUS)}
           />
         )}
-        <text class="dial-text" x="0" y="6">
+        <text class="dial-text" x="0" y="6" style={{ fontSize: `${Math.min(25, ROOM / text.length)}px` }}>
           {text}
         </text>
         <text class="dial-name" x="0" y="30">
           {metric.label ?? metric.name}
         </text>
-        <text class="dial-end" x="-62" y="78">
-          {formatWithin(min, [min, max], undefined)}
-        </text>
-        <text class="dial-end" x="62" y="78">
-          {formatWithin(max, [min, max], undefined)}
-        </text>
+        {[min, max].map((end, side) => (
+          <text key={side} class="dial-end" x={124 * side - 62} y="78">
+            {hasEnds && formatWithin(end, [min, max], undefined)}
+          </text>
+        ))}
       </svg>
       <MomentNote shown={shown} cells={cells} />
       {shown.gap && shown.at === undefined && <p class="moment-note">{causeOf(shown.gap)}</p>}

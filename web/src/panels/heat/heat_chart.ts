@@ -2,6 +2,7 @@ import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import { CHARACTER } from '../../charts/axes.ts';
 import { drawGaps } from '../../charts/draw_marks.ts';
+import { path } from '../../charts/mix.ts';
 import type { Palette } from '../../charts/palette.ts';
 import { axisLook, type ChartEvents, plotOptions } from '../../charts/plot_options.ts';
 import { recordSvg } from '../../charts/svg_recorder.ts';
@@ -144,13 +145,16 @@ export class HeatChart {
     const pixels = ctx.createImageData(columns, rows);
     const values = grid[figure];
     const last = this.colors.length - 1;
+    const infinite = path([this.palette.text, this.palette.text], 2)[0];
     const scale = new ValueScale(low, high);
     for (let at = 0; at < values.length; at++) {
       const value = values[at];
       // Without a value the panel shows through, and the hatching.
       if (Number.isNaN(value)) continue;
-      // Infinite values have the colors of the ends; the readout names them.
-      const color = this.colors[Math.min(last, Math.max(0, Math.round(scale.share(value) * last)))];
+      // Infinite values have a color that no other value has.
+      const color = Number.isFinite(value)
+        ? this.colors[Math.min(last, Math.max(0, Math.round(scale.share(value) * last)))]
+        : infinite;
       pixels.data[4 * at] = color[0];
       pixels.data[4 * at + 1] = color[1];
       pixels.data[4 * at + 2] = color[2];

@@ -2,10 +2,11 @@ import { useComputed, useSignal } from '@preact/signals';
 import { useCallback, useEffect, useRef } from 'preact/hooks';
 import { heatColors } from '../../charts/heat_colors.ts';
 import { ScaleRange } from '../../charts/scale_range.ts';
+import { formatInteger } from '../../format/number.ts';
 import { formatWithin } from '../../format/tick_labels.ts';
 import { formatCursor } from '../../format/time.ts';
 import type { GapMark } from '../../series/causes.ts';
-import { extremesOf, type HeatGrid, heatGrid } from '../../series/heat_grid.ts';
+import { extremesOf, type HeatGrid, heatGrid, infiniteIn } from '../../series/heat_grid.ts';
 import { metricAt } from '../../series/parts.ts';
 import { nameOf } from '../../state/names.ts';
 import { changePanel } from '../../state/panels.ts';
@@ -110,7 +111,9 @@ export function HeatPanel({ spec }: { spec: Spec }) {
     },
   );
   const found = read.value;
-  const limits = found?.limits;
+  const infinite = found ? infiniteIn(found.grid[figure]) : 0;
+  // Without a finite value the colors stand for nothing.
+  const limits = found && (fixed || Number.isFinite(extremesOf(found.grid)[0])) ? found.limits : undefined;
   return (
     <section class="panel" data-testid="heat" data-panel={spec.id}>
       <div
@@ -135,6 +138,12 @@ export function HeatPanel({ spec }: { spec: Spec }) {
           testId="heat-figure"
           onChange={(name) => changePanel(spec.id, { ...spec, figure: name })}
         />
+        {found && infinite > 0 && (
+          <span class="heat-infinite" data-testid="heat-infinite">
+            <span class="heat-infinite-color" aria-hidden="true" />
+            {words.infinite(formatInteger(infinite))}
+          </span>
+        )}
         {limits && (
           <span class="time-scale" title={words.scale} data-testid="heat-scale">
             <span>{formatWithin(limits[0], limits, unit, isRate)}</span>

@@ -6,6 +6,7 @@ export const heatStrings = {
   empty: 'No values in the time shown.',
   figure: 'Color',
   figures: { max: 'maximum', min: 'minimum', last: 'last value' } satisfies Record<HeatFigure, string>,
+  infinite: (cells: string) => `infinite: ${cells}`,
   scale: 'Colors of values, least to greatest',
   cell: (time: string, element: string, last: string, min: string, max: string) =>
     `${time} \u00b7 ${element}: ${last} (min ${min}, max ${max})`,

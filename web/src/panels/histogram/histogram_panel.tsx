@@ -90,41 +90,45 @@ function Bars(props: {
   ];
   return (
     <>
-      <svg
-        class="bars"
-        viewBox={`0 0 ${WIDTH} ${HEIGHT + 4}`}
-        preserveAspectRatio="none"
-        ref={props.drawing}
-        role="img"
-        aria-label={words.title}
-        data-testid="histogram-bars"
-      >
-        <title>{words.title}</title>
-        {counts.map((count, bin) => {
-          // The square root shows the rare beside the usual.
-          const height = Math.sqrt(count / most) * HEIGHT;
-          return (
-            <rect
-              key={bin}
-              class="bars-bar"
-              x={bin * step}
-              y={HEIGHT - height}
-              width={step * 0.9}
-              height={height}
-            >
-              <title>{words.bar(show(scale.value(bin / counts.length)), formatInteger(count))}</title>
-            </rect>
-          );
-        })}
-        <line class="bars-median" x1={place(median)} x2={place(median)} y1={0} y2={HEIGHT} />
-        <line class="bars-p99" x1={place(p99)} x2={place(p99)} y1={0} y2={HEIGHT} />
-        <line class="bars-ground" x1={0} x2={WIDTH} y1={HEIGHT} y2={HEIGHT} />
-      </svg>
-      <div class="bars-ends" aria-hidden="true">
-        <span>{show(min)}</span>
-        <span>{words.scale}</span>
-        <span>{show(max)}</span>
-      </div>
+      {samples > 0 && (
+        <svg
+          class="bars"
+          viewBox={`0 0 ${WIDTH} ${HEIGHT + 4}`}
+          preserveAspectRatio="none"
+          ref={props.drawing}
+          role="img"
+          aria-label={words.title}
+          data-testid="histogram-bars"
+        >
+          <title>{words.title}</title>
+          {counts.map((count, bin) => {
+            // The square root shows the rare beside the usual.
+            const height = Math.sqrt(count / most) * HEIGHT;
+            return (
+              <rect
+                key={bin}
+                class="bars-bar"
+                x={bin * step}
+                y={HEIGHT - height}
+                width={step * 0.9}
+                height={height}
+              >
+                <title>{words.bar(show(scale.value(bin / counts.length)), formatInteger(count))}</title>
+              </rect>
+            );
+          })}
+          <line class="bars-median" x1={place(median)} x2={place(median)} y1={0} y2={HEIGHT} />
+          <line class="bars-p99" x1={place(p99)} x2={place(p99)} y1={0} y2={HEIGHT} />
+          <line class="bars-ground" x1={0} x2={WIDTH} y1={HEIGHT} y2={HEIGHT} />
+        </svg>
+      )}
+      {samples > 0 && (
+        <div class="bars-ends" aria-hidden="true">
+          <span>{show(min)}</span>
+          <span>{words.scale}</span>
+          <span>{show(max)}</span>
+        </div>
+      )}
       <dl class="facts-row">
         {facts.map(([name, value]) => (
           <div key={name}>

@@ -19,7 +19,7 @@ import type { SpecOf } from '../../state/panel_kinds.ts';
 import { changePanel } from '../../state/panels.ts';
 import { range } from '../../state/time.ts';
 import type { AnswerOf } from '../../stream/query.ts';
-import { computedPanelStrings } from '../../strings/computed_panels.ts';
+import { computedPanelStrings, infiniteWords } from '../../strings/computed_panels.ts';
 import { strings } from '../../strings/strings.ts';
 import { registerPicture } from '../shared/exports.ts';
 import { ExpressionLines } from '../shared/expression_lines.tsx';
@@ -235,7 +235,7 @@ function aboutOf(
     const lasting = gaps.find(({ isLasting }) => isLasting);
     return lasting ? words.silent(line.label, causeOf(lasting)) : words.tooFew(line.label);
   }
-  const { amplitudes, step, rate, size, averaged, leftOut, skipped, constant } = found;
+  const { amplitudes, step, rate, size, averaged, leftOut, infinite, skipped, constant } = found;
   if (constant !== undefined) return words.constant(line.label, formatQuantity(constant, line.unit, false));
   const peak = amplitudes.indexOf(largest(amplitudes.subarray(1)), 1);
   const at =
@@ -252,9 +252,10 @@ function aboutOf(
     formatQuantity(step, 'Hz', false),
   );
   const left = leftOut > 0 ? words.leftOut(leftOut) : '';
+  const ends = infinite > 0 ? infiniteWords(infinite) : '';
   const skips = skipped > 0 ? words.skipped(skipped, strings.gaps.describe('silent', 0)) : '';
   const reference = spec.isDecibel ? words.reference(formatQuantity(1, line.unit, false)) : '';
-  return [pointed === undefined ? words.peak(place) : place, made, reference, left, skips]
+  return [pointed === undefined ? words.peak(place) : place, made, reference, left, ends, skips]
     .filter(Boolean)
     .join(' \u00b7 ');
 }

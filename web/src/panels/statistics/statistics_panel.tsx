@@ -5,10 +5,11 @@ import { PastNote } from '../../components/past_note.tsx';
 import { useView } from '../../components/use_view.ts';
 import { formatQuantity } from '../../format/axis.ts';
 import { formatInteger, formatRough } from '../../format/number.ts';
+import { formatWithin } from '../../format/tick_labels.ts';
 import type { SpecOf } from '../../state/panel_kinds.ts';
 import { ends, range } from '../../state/time.ts';
 import type { AnswerOf, StatisticsRow } from '../../stream/query.ts';
-import { computedPanelStrings } from '../../strings/computed_panels.ts';
+import { computedPanelStrings, infiniteWords } from '../../strings/computed_panels.ts';
 import { strings } from '../../strings/strings.ts';
 import { registerPicture } from '../shared/exports.ts';
 import { ExpressionLines } from '../shared/expression_lines.tsx';
@@ -56,6 +57,14 @@ export function StatisticsPanel({ spec }: { spec: Spec }) {
             ))}
           </tbody>
         </table>
+        {rows.map(
+          ({ infinite }, index) =>
+            infinite > 0 && (
+              <p key={lines[index]?.metric} class="panel-note" data-testid="statistics-infinite">
+                {infiniteWords(infinite, lines[index]?.label)}
+              </p>
+            ),
+        )}
         <p class="hint">{words.hint}</p>
       </div>
       <GapSummary gaps={rows.flatMap(({ gaps }) => gaps)} />
@@ -86,13 +95,13 @@ function Row({ line, row }: { line: DescribedLine; row: StatisticsRow | undefine
 /** In the order of `words.figures`. */
 function cellsOf(row: StatisticsRow | undefined, unit: string | undefined): string[] {
   if (!row) return words.figures.map(() => strings.connection.unknown);
-  const show = (value: number) => formatQuantity(value, unit, false);
   const { count, mean, deviation, min, max, percentiles } = row;
+  const show = (value: number) => formatWithin(value, [min, max], unit);
   return [
     formatInteger(count),
     rateOf(row) === undefined ? strings.connection.unknown : `${formatRough(rateOf(row) ?? 0)}/s`,
     show(mean),
-    show(deviation),
+    formatQuantity(deviation, unit, false),
     show(min),
     ...percentiles.map(show),
     show(max),

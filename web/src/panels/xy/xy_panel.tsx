@@ -20,7 +20,7 @@ import { changePanel } from '../../state/panels.ts';
 import { cursorTime, ends, range } from '../../state/time.ts';
 import { isWithin } from '../../stream/gap_at.ts';
 import type { AnswerOf } from '../../stream/query.ts';
-import { computedPanelStrings } from '../../strings/computed_panels.ts';
+import { computedPanelStrings, infiniteWords } from '../../strings/computed_panels.ts';
 import { strings } from '../../strings/strings.ts';
 import { registerPicture } from '../shared/exports.ts';
 import { ExpressionLines } from '../shared/expression_lines.tsx';
@@ -73,6 +73,11 @@ export function XyPanel({ spec }: { spec: Spec }) {
     },
   );
   const trace = answer.value?.trace;
+  const infinite =
+    trace?.xs.reduce(
+      (count, x, index) => count + (Number.isFinite(x) && Number.isFinite(trace.ys[index]) ? 0 : 1),
+      0,
+    ) ?? 0;
   const isEmpty = trace !== undefined && trace.times.length === 0;
   return (
     <section class="panel" data-testid="xy" data-panel={spec.id}>
@@ -86,6 +91,11 @@ export function XyPanel({ spec }: { spec: Spec }) {
       />
       {isEmpty && <p class="panel-note">{words.empty}</p>}
       <Readout answer={answer.value} lines={lines} />
+      {infinite > 0 && (
+        <p class="panel-note" data-testid="xy-infinite">
+          {infiniteWords(infinite, '', words.atEdge)}
+        </p>
+      )}
       <GapSummary gaps={answer.value?.gaps ?? []} />
       <div class="panel-options">
         <TimeScale

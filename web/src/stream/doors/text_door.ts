@@ -181,7 +181,7 @@ export class TextDoor implements Door {
   }
 
   private query(): URLSearchParams {
-    const query = new URLSearchParams({ integers: 'string' });
+    const query = new URLSearchParams({ integers: 'string', blobs: 'base64' });
     const all = [...this.subscriptions.values()];
     for (const { node, instance } of all) {
       query.append('node', node);

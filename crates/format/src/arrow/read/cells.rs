@@ -214,6 +214,10 @@ impl Cells {
                 Some(text) => to.string(text),
                 None => self.absent(kind, to),
             },
+            MetricType::Blob(of) => match blob(array, at).filter(|bytes| of.holds(bytes.len())) {
+                Some(bytes) => to.blob(bytes),
+                None => self.absent(kind, to),
+            },
             MetricType::Boolean => match array.as_boolean_opt() {
                 Some(array) => to.boolean(array.value(at)),
                 None => self.absent(kind, to),
@@ -283,6 +287,7 @@ fn empty(kind: &MetricType, to: &mut RowWriter<'_>) {
         MetricType::Real64 => to.f64(f64::NAN),
         MetricType::Boolean => to.boolean(false),
         MetricType::String => to.string(""),
+        MetricType::Blob(_) => to.blob(&[]),
         MetricType::Vector(_) => to.vector(0),
         MetricType::Struct(of) => of.members.iter().for_each(|member| empty(&member.kind, to)),
         MetricType::Int8
@@ -311,7 +316,21 @@ fn write_integer(kind: &MetricType, number: i128, to: &mut RowWriter<'_>) {
         | MetricType::Boolean
         | MetricType::String
         | MetricType::Vector(_)
-        | MetricType::Struct(_) => to.i64(number as i64),
+        | MetricType::Struct(_)
+        | MetricType::Blob(_) => to.i64(number as i64),
+    }
+}
+
+/// Returns the bytes of a value. Other programs write exports anew with other binary types.
+fn blob(array: &dyn Array, at: usize) -> Option<&[u8]> {
+    if array.is_null(at) {
+        return None;
+    }
+    match array.data_type() {
+        DataType::Binary => Some(array.as_binary_opt::<i32>()?.value(at)),
+        DataType::LargeBinary => Some(array.as_binary_opt::<i64>()?.value(at)),
+        DataType::BinaryView => Some(array.as_binary_view_opt()?.value(at)),
+        _ => None,
     }
 }
 
@@ -369,6 +388,7 @@ pub fn needs_absent(kind: &MetricType, array: &dyn Array) -> bool {
         | MetricType::Uint32
         | MetricType::Uint64
         | MetricType::Boolean
-        | MetricType::String => has_null,
+        | MetricType::String
+        | MetricType::Blob(_) => has_null,
     }
 }

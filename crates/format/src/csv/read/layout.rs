@@ -7,15 +7,12 @@ use super::{
 };
 use crate::{
     input::{
-        InputError, InputOptions, TIME_NAMES, TimeForm, TimeUnit, longer_unit_of_name, split_unit,
-        time_unit_of_name,
+        DateOrder, FreeNames, InputError, InputOptions, TIME_NAMES, TimeForm, TimeUnit, longer_unit_of_name,
+        split_unit, time_unit_of_name, unit_of_column,
     },
     visible::shortened,
 };
-use std::{
-    collections::{HashMap, HashSet},
-    ops::Range,
-};
+use std::ops::Range;
 
 /// The columns of `oasis export --format csv`.
 const OWN: [&str; 7] = ["node", "instance", "run", "time", "time_ns", "sequence", "state"];
@@ -114,22 +111,16 @@ impl Layout {
             let remedy = "choose the delimiter with --delimiter, or import a part of the columns";
             return Err(InputError::file(why, remedy));
         }
-        let (mut taken, mut numbers) = (HashSet::new(), HashMap::new());
-        let (mut names, mut units, mut renamed) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut free_names, mut names, mut units, mut renamed) =
+            (FreeNames::default(), Vec::new(), Vec::new(), Vec::new());
         for at in 0..width {
             let (name, unit) = match header.and_then(|header| header.get(at)).map(|name| name.trim()) {
                 Some(name) if !name.is_empty() => split_unit(name),
                 _ => (format!("column_{}", at + 1), None),
             };
             let of_line = || dialect.units.as_ref().and_then(|units| units.get(at).cloned().flatten());
-            let unit = unit.or_else(of_line);
-            let mut free = name.clone();
-            while !taken.insert(free.clone()) {
-                // The last number of each name, so that a name of all columns is found quickly.
-                let number = numbers.entry(name.clone()).or_insert(1_u32);
-                *number += 1;
-                free = format!("{name}_{number}");
-            }
+            let unit = unit.or_else(of_line).map(|unit| unit_of_column(&name, unit));
+            let free = free_names.take(&name);
             if free != name {
                 renamed.push((name, free.clone()));
             }
@@ -159,6 +150,10 @@ impl Layout {
             Some(wanted) => Some(self.column(wanted)?),
             None => None,
         };
+        let is_free = named.is_none() && options.time_format.is_none();
+        if let Some(times) = self.compact_times(records).filter(|_| is_free).transpose()? {
+            return Ok(times);
+        }
         let by_name = || TIME_NAMES.iter().filter_map(|name| self.position(&[*name]));
         let candidates: Vec<usize> = match named {
             Some(at) => vec![at],
@@ -186,6 +181,44 @@ impl Layout {
             shown.join(", ")
         );
         Err(InputError::file(why, remedy))
+    }
+
+    /// The columns `Date` and `Time` of a file with `20240131,120000`; `None` if it has no such dates beside numbers.
+    ///
+    /// # Errors
+    /// If the numbers are not all of six digits: they would be read as seconds since 1970.
+    fn compact_times(&self, records: &[Vec<String>]) -> Option<Result<Times, InputError>> {
+        let all = |at: usize, is_so: &dyn Fn(&str) -> bool| {
+            let texts = || records.iter().filter_map(|record| record.get(at)).map(|text| text.trim());
+            texts().any(|text| !text.is_empty()) && texts().all(|text| text.is_empty() || is_so(text))
+        };
+        let has_digits =
+            |text: &str, count: usize| text.len() == count && text.bytes().all(|byte| byte.is_ascii_digit());
+        let whole = |text: &str| text.split(['.', ',']).next().unwrap_or_default().to_owned();
+        let is_number = |text: &str| {
+            !whole(text).is_empty()
+                && text.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b','))
+        };
+        let at = self.position(&DATE_NAMES)?;
+        let clock =
+            self.position(&CLOCK_NAMES).filter(|clock| *clock != at && self.units[*clock].is_none())?;
+        let is_day = |text: &str| has_digits(text, 8) && TimeForm::is_day(text);
+        if !all(at, &is_day) || !all(clock, &is_number) {
+            return None;
+        }
+        let form = TimeForm::Date(DateOrder::YearMonthDay);
+        let is_clock = |text: &str| has_digits(&whole(text), 6) && form.parse_day("20000101", text).is_ok();
+        if all(clock, &is_clock) {
+            return Some(Ok(Times::Column { at, form, clock: Some(clock), offset: 0 }));
+        }
+        let why = format!(
+            "the columns {:?} and {:?} have dates and numbers, which are no times of the day with six digits",
+            shortened(&self.names[at]),
+            shortened(&self.names[clock])
+        );
+        let remedy =
+            "write the times as HH:MM:SS or HHMMSS, or name one column: --time-column, --time-format";
+        Some(Err(InputError::file(why, remedy)))
     }
 
     /// The form of the times in a column; `None` if it has none.
@@ -433,6 +466,7 @@ mod tests {
             ("Date,Time,x\n31.01.2024,24:00:00,1\n31.01.2024,25:00:00,2\n", 0, Some(1)),
             ("Date,Time,x\n31.01.2024,12:00:01,1\n?,12:00:02,2\n31.01.2024,12:00:03,3\n", 0, Some(1)),
             ("Date,Time,x\n2024-03-01T10:00,10:00,1\n", 0, None),
+            ("Time,Date,x\n120000,20240131,1\n120001.5,20240131,2\n", 1, Some(0)),
         ] {
             let layout = find(text, &InputOptions::default()).unwrap();
             let Times::Column { at, clock: found, .. } = layout.times else { panic!("{text}") };
@@ -440,6 +474,17 @@ mod tests {
         }
         let long = find("date,time,signal,value\n2024-03-01,10:00,a,2\n", &InputOptions::default()).unwrap();
         assert_eq!(long.form, Form::Long { name: 2, value: 3, unit: None });
+    }
+
+    #[test]
+    fn numbers_beside_days_are_times_of_the_day_or_refused() {
+        let text = "Date,Time,x\n20240131,43200,1\n20240131,43201,2\n";
+        let error = find(text, &InputOptions::default()).unwrap_err().to_string();
+        assert!(error.contains("no times of the day") && error.contains("HHMMSS"), "{error}");
+        let options = InputOptions { time_column: Some("Time".into()), ..InputOptions::default() };
+        assert_eq!(time(&find(text, &options).unwrap()).0, 1);
+        let epoch = "date,timestamp,x\n20240131,1700000000,1\n20240131,1700000001,2\n";
+        assert_eq!(time(&find(epoch, &InputOptions::default()).unwrap()).0, 1);
     }
 
     #[test]

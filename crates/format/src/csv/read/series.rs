@@ -13,7 +13,7 @@ use crate::input::{
     columns::{Kind, StoredKind},
     names::without_controls,
     samples::Head,
-    unit_of,
+    unit_of, unit_of_column,
 };
 use crate::visible::shortened;
 use oasis_wire::probe_kind::ProbeKind;
@@ -267,7 +267,9 @@ impl AllSeries {
             }
         };
         let unit = match self.layout.form {
-            Form::Long { unit: Some(unit), .. } => unit_of(text(unit)),
+            Form::Long { name, unit: Some(unit), .. } => {
+                unit_of(text(unit)).map(|unit| unit_of_column(text(name), unit))
+            }
             _ => None,
         };
         let unit_text = match self.layout.form {
@@ -434,7 +436,8 @@ impl OneSeries {
         if unit.is_empty() || unit == self.unit {
             return Ok(());
         }
-        let found = unit_of(unit);
+        let of_column = |unit: &str| Some(unit_of_column(&self.recorded.instance, unit_of(unit)?));
+        let found = of_column(unit);
         if self.unit.is_empty() {
             unit.clone_into(&mut self.unit);
             for surveyed in &mut self.columns {
@@ -444,7 +447,7 @@ impl OneSeries {
             }
             return Ok(());
         }
-        if found.is_some() && found == unit_of(&self.unit) {
+        if found.is_some() && found == of_column(&self.unit) {
             return Ok(());
         }
         Err(InputError::Defect {

@@ -79,7 +79,7 @@ fn offset_of(name: &str) -> Option<Option<i128>> {
     let (sign, rest) = match rest.chars().next() {
         Some('+') => (1, &rest[1..]),
         Some('-') => (-1, &rest[1..]),
-        Some('\u{b1}') => (1, &rest['\u{b1}'.len_utf8()..]),
+        Some('\u{b1}') => return Some(None),
         Some('\u{2212}') => (-1, &rest['\u{2212}'.len_utf8()..]),
         _ => return Some(Some(0)),
     };
@@ -117,6 +117,7 @@ mod tests {
             ("time (GMT)", minutes(0)),
             ("utc", minutes(0)),
             ("time (UTC+25)", HeaderZone::Other),
+            ("time (UTC\u{b1}2)", HeaderZone::Other),
             ("time (UTC+2:5)", HeaderZone::Other),
             ("time (Europe/Berlin)", HeaderZone::Other),
             ("time [CET]", HeaderZone::Other),

@@ -3,8 +3,9 @@
 use super::shape::{is_exact, whole_of};
 use crate::input::bounds::MAX_ROW;
 use crate::visible::shortened;
+use base64::{Engine, prelude::BASE64_STANDARD};
 use oasis_wire::{
-    schema::{Metric, MetricType},
+    schema::{Blob, Metric, MetricType},
     value::Value,
 };
 use serde_json::Value as Json;
@@ -129,6 +130,12 @@ impl Reading<'_> {
                 Json::String(text) => Value::String(text.clone()),
                 _ => return Err(unfit(of, "a string")),
             },
+            MetricType::Blob(blob) => match of {
+                Json::String(text) => {
+                    Value::Blob(decode_blob(*blob, text).ok_or_else(|| unfit(of, "base64"))?)
+                }
+                _ => return Err(unfit(of, "base64 of an image: use MCAP or Parquet for images")),
+            },
             MetricType::Vector(element) => match of {
                 Json::Array(elements) => self.elements(element, elements)?,
                 _ => return Err(unfit(of, "a list")),
@@ -166,6 +173,7 @@ impl Reading<'_> {
             MetricType::Real64 => Value::Real64(f64::NAN),
             MetricType::Boolean => Value::Boolean(false),
             MetricType::String => Value::String(String::new()),
+            MetricType::Blob(_) => Value::Blob(Vec::new()),
             MetricType::Vector(_) | MetricType::Struct(_) => Value::Vector(Vec::new()),
         })
     }
@@ -262,6 +270,11 @@ fn real(of: &Json) -> Result<f64, Unfit> {
         Json::String(text) if text == "-Infinity" => Ok(f64::NEG_INFINITY),
         _ => Err(unfit(of, "a number")),
     }
+}
+
+/// Returns the bytes of base64; none of other text, and of more bytes than the metric allows.
+fn decode_blob(of: Blob, text: &str) -> Option<Vec<u8>> {
+    BASE64_STANDARD.decode(text).ok().filter(|bytes| of.holds(bytes.len()))
 }
 
 fn unfit(found: &Json, wanted: &'static str) -> Unfit {

@@ -84,6 +84,7 @@ impl Rows {
             (_, Cell::Boolean(value)) => self.field(&[u8::from(*value)]),
             (ColumnType::Json(_), Cell::Text(text)) => self.jsonb(text),
             (_, Cell::Text(text)) => self.text(text),
+            (_, Cell::Blob(bytes)) => self.field(bytes),
             (_, Cell::Nothing) => self.bytes.extend_from_slice(&(-1_i32).to_be_bytes()),
         }
     }

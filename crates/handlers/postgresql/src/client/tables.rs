@@ -106,6 +106,7 @@ fn sql_type(kind: &ColumnType) -> &'static str {
         ColumnType::Boolean => "boolean",
         ColumnType::Text | ColumnType::Enum(_) => "text",
         ColumnType::Json(_) => "jsonb",
+        ColumnType::Blob => "bytea",
     }
 }
 
@@ -129,7 +130,7 @@ fn least_layout(sql_type: &str) -> (usize, usize) {
         "uuid" => (16, 1),
         "numeric(20)" => (3, 1),
         "jsonb" => (5, 1),
-        // A boolean; the length of a text.
+        // A boolean; the length of a text or of bytes.
         _ => (1, 1),
     }
 }

@@ -45,6 +45,12 @@ fn expression(model: &Model, kind: &Type, value: &Value) -> String {
         Type::Primitive(Primitive::Real32) => format!("real32({:#x}u)", bits(value)),
         Type::Primitive(Primitive::Real64) => format!("real64({:#x}u)", bits(value)),
         Type::Primitive(_) | Type::Enum(_) => format!("({}){:#x}u", of_kind(kind), bits(value)),
+        Type::Blob(_) => {
+            let bytes = value["hex"].as_str().unwrap();
+            let digits = bytes.as_bytes().chunks(2).map(|pair| String::from_utf8_lossy(pair).into_owned());
+            let escaped: String = digits.map(|pair| format!("\\x{pair}")).collect();
+            format!("(oasis_uint8_vector){{(const uint8_t *)\"{escaped}\", {}}}", bytes.len() / 2)
+        }
         Type::Struct(name) => {
             let declared = model.struct_named(name).unwrap();
             structure(model, &c_name(name), &declared.members, value)
@@ -73,6 +79,7 @@ fn of_kind(kind: &Type) -> String {
         Type::Primitive(Primitive::String) => "oasis_text".to_owned(),
         Type::Primitive(simple) => format!("{}_t", simple.name()),
         Type::Struct(name) | Type::Enum(name) => c_name(name),
+        Type::Blob(_) => "oasis_uint8_vector".to_owned(),
         Type::Vector(element) => match &**element {
             Type::Primitive(simple) => format!("oasis_{}_vector", simple.name()),
             deeper => format!("{}_vector", of_kind(deeper)),

@@ -43,6 +43,11 @@ fn assign(out: &mut String, model: &Model, kind: &Type, place: &str, value: &Val
             writeln!(out, "{place} = text(\"{hex}\");").unwrap();
         }
         Type::Primitive(_) | Type::Enum(_) => writeln!(out, "set({place}, {:#x}u);", bits(value)).unwrap(),
+        Type::Blob(_) => {
+            for pair in value["hex"].as_str().unwrap().as_bytes().chunks(2) {
+                writeln!(out, "{place}.push_back(0x{});", String::from_utf8_lossy(pair)).unwrap();
+            }
+        }
         Type::Vector(element) => {
             for value in value.as_array().unwrap() {
                 writeln!(out, "{place}.emplace_back();").unwrap();

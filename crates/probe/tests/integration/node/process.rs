@@ -95,6 +95,15 @@ fn a_node_that_starts_in_a_child_is_the_childs() {
     assert_eq!(answer, "true true None 2 true");
 }
 
+/// Sets a flag when it is dropped.
+struct SetOnDrop<'a>(&'a AtomicBool);
+
+impl Drop for SetOnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
 #[test]
 fn children_of_a_program_whose_threads_flush_all_end() {
     let (probe, node, recorder) = pushing(PushedKind::Pushed, 1 << 16);
@@ -109,6 +118,8 @@ fn children_of_a_program_whose_threads_flush_all_end() {
                 }
             });
         }
+        // The scope waits for its threads, also if an answer is wrong.
+        let _over = SetOnDrop(&is_over);
         for _ in 0..20 {
             let answer = in_child(|| {
                 (0..1_000).for_each(|_| shared.flush_at(1, &row));
@@ -117,7 +128,6 @@ fn children_of_a_program_whose_threads_flush_all_end() {
             });
             assert_eq!(answer, "true true");
         }
-        is_over.store(true, Ordering::Relaxed);
     });
     node.shutdown();
     assert!(!recorder.samples("reading").is_empty());

@@ -12,6 +12,7 @@ pub fn exact(value: &Value) -> Json {
         Value::Real64(value) => json!({"bits": format!("{:016x}", value.to_bits())}),
         Value::Boolean(value) => json!(value),
         Value::String(text) => json!({"text": text}),
+        Value::Blob(bytes) => json!({"hex": hex(bytes)}),
         Value::Vector(values) | Value::Struct(values) => values.iter().map(exact).collect(),
     }
 }

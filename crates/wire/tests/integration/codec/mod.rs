@@ -3,6 +3,7 @@
 //! The vectors are made by our encoders, reviewed, read by every language's tests. These tests fail when the encoders no
 //! longer make the same bytes; `OASIS_UPDATE_VECTORS=1` writes the files anew.
 
+mod blobs;
 mod cases;
 mod eisa;
 mod exact;

@@ -9,7 +9,7 @@ use oasis_wire::{
     batch::{Batch, Choice, Encoder, Fields},
     cdr::ByteOrder,
     eisa::{ClientCommand, Packet},
-    schema::{MetricType, ProbeType, StructType},
+    schema::{Blob, MediaType, MetricType, ProbeType, StructType},
     value::Value,
 };
 use proptest::{collection::vec, prelude::*};
@@ -33,6 +33,13 @@ fn any_type() -> impl Strategy<Value = MetricType> {
         });
         prop_oneof![inner.prop_map(|kind| MetricType::Vector(Box::new(kind))), structure]
     })
+}
+
+/// Files are whole metrics.
+fn metric_type() -> impl Strategy<Value = MetricType> {
+    let blob = (prop::sample::select(MediaType::ALL.to_vec()), 1..300_u32)
+        .prop_map(|(media_type, max_bytes)| MetricType::Blob(Blob { media_type, max_bytes }));
+    prop_oneof![4 => any_type(), 1 => blob]
 }
 
 /// Values that repeat, change a little, or jump: for all encodings.
@@ -65,6 +72,7 @@ fn value(kind: &MetricType) -> BoxedStrategy<Value> {
         MetricType::Boolean => any::<bool>().prop_map(Value::Boolean).boxed(),
         // CDR strings cannot hold NUL.
         MetricType::String => "[^\0]{0,12}".prop_map(Value::String).boxed(),
+        MetricType::Blob(of) => vec(any::<u8>(), 0..=of.max_bytes as usize).prop_map(Value::Blob).boxed(),
         MetricType::Vector(element) => vec(value(element), 0..4).prop_map(Value::Vector).boxed(),
         MetricType::Struct(of) => of
             .members
@@ -93,7 +101,7 @@ fn probe_type(kinds: Vec<MetricType>) -> ProbeType {
 
 /// A probe type and samples of it, times anywhere.
 fn recording() -> impl Strategy<Value = (ProbeType, Vec<(u64, Vec<Value>)>)> {
-    vec(any_type(), 0..4).prop_flat_map(|kinds| {
+    vec(metric_type(), 0..4).prop_flat_map(|kinds| {
         let row: Vec<_> = kinds.iter().map(value).collect();
         let time = prop_oneof![8 => (0..2_000_000_u64).prop_map(|late| NODE_TIME - late), 1 => any::<u64>()];
         (Just(probe_type(kinds)), vec((time, row), 1..40))
@@ -155,7 +163,7 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes_are_read_or_refused(kinds in vec(any_type(), 0..4), mut bytes in vec(any::<u8>(), 0..300), count in 1..99_u8) {
+    fn any_bytes_are_read_or_refused(kinds in vec(metric_type(), 0..4), mut bytes in vec(any::<u8>(), 0..300), count in 1..99_u8) {
         let probe_type = probe_type(kinds);
         let columns = probe_type.metrics.len() as u8 + 1;
         if let Some(header) = bytes.get_mut(..48) {

@@ -162,7 +162,7 @@ ci: page ## What .ci/run runs: `make lint` and `make test` at once
 	python3 .ci/gate.py --partial $(LINTS:%=--beside %) $(GATE)
 
 # What is long by nature.
-LONG := deny rustdoc lint-lab oracles test-python-servers test-sim-long faults check-native check-memory mutants test-windows test-embedded-long package test-packages test-package-sdks
+LONG := deny rustdoc lint-lab oracles test-python-servers test-sim-long faults check-native check-memory mutants test-windows test-embedded-long package test-packages test-package-sdks test-static-cross
 test-full: page ## Run `make test`, and what is long by nature: two hours
 	python3 .ci/gate.py $(GATE) then $(LONG)
 

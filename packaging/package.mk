@@ -30,7 +30,7 @@ PACKAGE_COMMIT := $(shell git describe --always --abbrev=10 --dirty --exclude '*
 # Messages of panics name files of the sources, and not where this machine keeps them.
 PACKAGE_PATHS := --remap-path-prefix=$(CURDIR)=oasis --remap-path-prefix=$(or $(CARGO_HOME),$(HOME)/.cargo)/registry/src=registry
 
-.PHONY: package package-files package-static-files package-sdk-files package-binary package-static package-npx package-live-wheel package-deb package-rpm package-image package-chart package-sbom package-sums test-packages test-chart package-tools
+.PHONY: package package-files package-static-files package-sdk-files package-binary package-static package-npx package-live-wheel package-deb package-rpm package-image package-chart package-sbom package-sums test-packages test-static-cross test-chart package-tools
 
 package: ## Make everything that a release has, with checksums, bill of materials and signature
 	rm -rf dist
@@ -93,6 +93,18 @@ package-chart: ## A chart for Kubernetes, and a compose file
 package-sbom: $(CYCLONEDX) node_modules/.package-lock.json ## Bills of materials (CycloneDX) of program and page
 	packaging/sbom $(CYCLONEDX) $(PACKAGE_VERSION) $(PACKAGE_TARGET) $(PACKAGE_FEATURES) dist
 
+# Another processor than this machine's. A release has it from a machine of its own; here the program is built and started alone.
+CROSS_ARCH := $(if $(filter aarch64,$(shell uname -m)),x86_64,aarch64)
+CROSS_FOLDER := target/package/$(CROSS_ARCH)/cross
+CROSS_STRIP := $(CROSS_ARCH)-linux-gnu-strip
+CROSS_BINUTILS := binutils-$(subst _,-,$(CROSS_ARCH))-linux-gnu
+
+test-static-cross: page target/venv-package/installed package-tools ## Cross-build the static program, and start it under QEMU
+	$(call build_program,$(CROSS_ARCH)-unknown-linux-musl)
+	mkdir -p $(CROSS_FOLDER)
+	$(CROSS_STRIP) --strip-all -o $(CROSS_FOLDER)/oasis target/$(CROSS_ARCH)-unknown-linux-musl/packaged/oasis
+	$(ROOT) packaging/tests/static $(CROSS_FOLDER) $(PACKAGE_VERSION) $(CROSS_ARCH)
+
 # OASIS_SIGNING_KEY is the file of a secret key of minisign.
 package-sums:
 	packaging/sums dist
@@ -104,8 +116,8 @@ test-packages: package-tools test-chart ## Install and use what is in dist/, als
 	$(ROOT) packaging/tests/all dist $(PACKAGE_VERSION) $(PACKAGE_ARCH) $(PACKAGE_TREE)
 
 package-tools:
-	@command -v dh >/dev/null && command -v lintian >/dev/null && command -v rpmbuild >/dev/null && command -v debootstrap >/dev/null && command -v systemd-nspawn >/dev/null && command -v qemu-aarch64-static >/dev/null && command -v umoci >/dev/null && command -v runc >/dev/null && command -v ip >/dev/null && command -v nginx >/dev/null && command -v minisign >/dev/null && command -v mandoc >/dev/null \
-	  || { echo "installing debhelper, lintian, rpm, debootstrap, qemu-user-static, systemd-container, umoci, runc, iproute2, nginx, minisign, mandoc"; $(call install,debhelper lintian rpm debootstrap qemu-user-static debian-archive-keyring systemd-container umoci runc iproute2 nginx-light minisign mandoc); }
+	@command -v dh >/dev/null && command -v lintian >/dev/null && command -v rpmbuild >/dev/null && command -v debootstrap >/dev/null && command -v systemd-nspawn >/dev/null && command -v qemu-aarch64-static >/dev/null && command -v $(CROSS_STRIP) >/dev/null && command -v umoci >/dev/null && command -v runc >/dev/null && command -v ip >/dev/null && command -v nginx >/dev/null && command -v minisign >/dev/null && command -v mandoc >/dev/null \
+	  || { echo "installing debhelper, lintian, rpm, debootstrap, qemu-user-static, $(CROSS_BINUTILS), systemd-container, umoci, runc, iproute2, nginx, minisign, mandoc"; $(call install,debhelper lintian rpm debootstrap qemu-user-static $(CROSS_BINUTILS) debian-archive-keyring systemd-container umoci runc iproute2 nginx-light minisign mandoc); }
 
 # Programs of our own, with the types of Kubernetes, the reader of Compose and the filter of runtimes: compiled again only if they have changed.
 .PHONY: chart-tools

@@ -123,7 +123,7 @@ fn completion_offers_fitting_names() {
     assert_eq!(labels(&complete("[uuid(0); ")), ["uuid", "version", "rate"]);
     assert_eq!(labels(&complete("abstract probe A : ")), ["Plant::Machine"]);
     let types = complete("struct A { /* 水 */ ");
-    assert!(labels(&types).ends_with(&["vector", "Plant::Port", "A", "Plant::Mode"]), "{types}");
+    assert!(labels(&types).ends_with(&["vector", "blob", "Plant::Port", "A", "Plant::Mode"]), "{types}");
     assert_eq!(labels(&complete("struct A { Plant::")), ["Mode", "Port"]);
     assert_eq!(labels(&complete("struct A { ::")), ["Line", "Plant"]);
     assert!(labels(&complete("struct A { [unit(\"")).contains(&"KiBy"));

@@ -9,7 +9,7 @@ import { cellsOf } from '../../state/store.ts';
 import { planPanels } from './plan.ts';
 
 /** How long the panels wait for the alarms, which decide about their order. */
-const ALARMS_TIMEOUT_MS = 2000;
+const ALARMS_TIMEOUT_MS = 400;
 
 /** Waits for an instance's schema, then becomes the panels that suit it, all of them to be seen. */
 export function AutoPanel({ spec: { id, target } }: { spec: SpecOf<'auto'> }) {

@@ -300,7 +300,7 @@ fuzz-go: go ## Fuzz the decoders of Go for FUZZ_SECONDS (600) each
 ORACLE_CASES ?= 10000
 oracles: target/venv-oracles/installed promtool ## Compare rules with RTAMT, RTLola and promtool, 8 minutes: docs/evidence/rules-tested.md
 	cargo clippy $(ORACLES) --all-targets -- -D warnings
-	OASIS_ORACLE_CASES=$(ORACLE_CASES) cargo test $(ORACLES) -- --nocapture
+	OASIS_ORACLE_CASES=$(ORACLE_CASES) cargo test $(ORACLES) --config 'profile.dev.package."*".opt-level=1' -- --nocapture
 
 # FAULTS="--only kill-dac --seed 7" chooses; a full disk and two hosts need root.
 faults: page postgresql fault-tools ## Run the fault lab, 15 minutes, long faults at a tenth: docs/evidence/faults.md

@@ -21,6 +21,12 @@ it('evicts and counts the oldest beyond its bytes, and keeps the newest', () => 
   expect(frames.kept).toEqual({ frames: 1, bytes: 500, evicted: 3 });
 });
 
+it('evicts the oldest of many empty files, which have no bytes', () => {
+  const frames = new Frames('image/png');
+  for (let number = 1; number <= 4100; number++) frames.add(number, number, png(0));
+  expect(frames.kept).toEqual({ frames: 4096, bytes: 0, evicted: 4 });
+});
+
 it('keeps a copy of its bytes', async () => {
   const frames = new Frames('image/png');
   const bytes = png(50);

@@ -2,6 +2,8 @@ import type { MediaType } from '@oasis/wire';
 
 /** Bytes of images of one metric that the page keeps. */
 const MAX_FRAME_BYTES = 16 * 1024 * 1024;
+/** Number of images of one metric that the page keeps: empty files have no bytes. */
+const MAX_FRAMES = 4096;
 
 /** An image of a sample. */
 export interface Frame {
@@ -40,7 +42,7 @@ export class Frames {
   add(sequence: number, time: number, bytes: Uint8Array): void {
     this.frames.push(frameOf(sequence, time, bytes, this.mediaType));
     this.bytes += bytes.length;
-    while (this.bytes > this.maxBytes && this.frames.length > 1) {
+    while (this.frames.length > MAX_FRAMES || (this.bytes > this.maxBytes && this.frames.length > 1)) {
       this.bytes -= this.frames.shift()?.bytes ?? 0;
       this.evicted++;
     }
